@@ -246,43 +246,59 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	return d
 }
 
-// suggestionsFor returns suggestions for the query's misspelled words and values. If the words have
-// no hits (noHits is set), it also compares the names of all entries.
+// suggestionsFor returns at most maxSuggestions suggestions for the query's misspelled words and values. If the words
+// have no hits (noHits is set), it also compares the query with the names of all entries.
 func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, noHits bool) []string {
-	var near []string
-	add := func(ws ...string) {
-		for _, w := range ws {
-			if !slices.Contains(near, w) {
-				near = append(near, w)
-			}
-		}
-	}
-	looked := 0
-	more := func() bool { // each call is followed by a pass over a whole vocabulary, so their number is limited
-		looked++
-		return looked <= maxLookups && len(near) < maxSuggestions && ctx.Err() == nil
-	}
+	var s suggestionList
 	for _, t := range q.Filter.Terms {
 		for _, value := range t.Values {
-			if !more() {
-				break
-			}
-			for _, w := range text.FindSimilar(value, v.KeywordValues(t.Key), 2) {
-				if w != value {
-					add(Label{Key: t.Key, Value: w}.String())
-				}
+			if s.mayLookUp(ctx) {
+				s.lookupCount++
+				s.addSimilarLabels(v, Label{Key: t.Key, Value: value})
 			}
 		}
 	}
+	// A word of the query may be misspelled if no entry contains it.
 	for _, w := range p.Words {
-		if v.DF(w.Term) == 0 && more() {
-			add(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2)...)
+		if v.DF(w.Term) == 0 && s.mayLookUp(ctx) {
+			s.lookupCount++
+			s.addTexts(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2))
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && noHits {
-		add(text.FindSimilar(words, v.visibleNames(ctx), 3)...)
+		s.addTexts(text.FindSimilar(words, v.visibleNames(ctx), 3))
 	}
-	return near[:min(len(near), maxSuggestions)]
+	return s.texts[:min(len(s.texts), maxSuggestions)]
+}
+
+// suggestionList collects the suggestions for a query.
+type suggestionList struct {
+	texts       []string // suggestions, without repetitions
+	lookupCount int      // number of words and values for which similar texts were searched
+}
+
+// mayLookUp reports whether similar texts may be searched for another word or value. The number of searches is
+// limited, because each search reads a whole vocabulary.
+func (s *suggestionList) mayLookUp(ctx context.Context) bool {
+	return s.lookupCount < maxLookups && len(s.texts) < maxSuggestions && ctx.Err() == nil
+}
+
+// addSimilarLabels adds the labels of the view with the same key as label and a similar value.
+func (s *suggestionList) addSimilarLabels(v *rankedView, label Label) {
+	for _, value := range text.FindSimilar(label.Value, v.KeywordValues(label.Key), 2) {
+		if value != label.Value {
+			s.addTexts([]string{Label{Key: label.Key, Value: value}.String()})
+		}
+	}
+}
+
+// addTexts adds the suggestions that are not in the list.
+func (s *suggestionList) addTexts(suggestions []string) {
+	for _, suggestion := range suggestions {
+		if !slices.Contains(s.texts, suggestion) {
+			s.texts = append(s.texts, suggestion)
+		}
+	}
 }
 
 // keysUntilDone yields the keys of seq until ctx is done.

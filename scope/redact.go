@@ -63,31 +63,41 @@ func (s *Scope) hasRedactionMark(text string) bool {
 
 // restoreAliases replaces each redacted alias in given by the original alias in old.
 func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
-	given = slices.Clone(given)
-	for i, a := range given {
-		at := slices.IndexFunc(
-			old.Aliases,
-			func(o string) bool { return s.Text(o) == a && !slices.Contains(given, o) },
-		)
-		if at >= 0 && s.hasRedactionMark(a) {
-			given[i] = old.Aliases[at]
+	restored := slices.Clone(given)
+	for i, alias := range given {
+		if !s.hasRedactionMark(alias) {
+			continue
+		}
+		for _, original := range old.Aliases {
+			// Several originals may look the same when they are redacted. Use each original only once.
+			isUsed := slices.Contains(restored, original)
+			if s.Text(original) == alias && !isUsed {
+				restored[i] = original
+				break
+			}
 		}
 	}
-	return given
+	return restored
 }
 
 // restoreLabels replaces each redacted label in given by the original label in old.
 func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
-	given = slices.Clone(given)
-	for i, l := range given {
-		at := slices.IndexFunc(old.Labels, func(o oxbow.Label) bool {
-			return o.Key == l.Key && s.Text(o.Value) == l.Value && !slices.Contains(given, o)
-		})
-		if at >= 0 && s.hasRedactionMark(l.Value) {
-			given[i] = old.Labels[at]
+	restored := slices.Clone(given)
+	for i, label := range given {
+		if !s.hasRedactionMark(label.Value) {
+			continue
+		}
+		for _, original := range old.Labels {
+			// Several originals may look the same when they are redacted. Use each original only once.
+			isUsed := slices.Contains(restored, original)
+			redacted := oxbow.Label{Key: original.Key, Value: s.Text(original.Value)}
+			if redacted == label && !isUsed {
+				restored[i] = original
+				break
+			}
 		}
 	}
-	return given
+	return restored
 }
 
 // restoreContent replaces the marks in a newly written content by the data of the old content. If

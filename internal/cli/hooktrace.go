@@ -64,8 +64,25 @@ func (mem *openMemory) recordCallOrigin(
 	if !mem.finder.isStoreModified(home, e) {
 		return nil
 	}
-	since, names := lastReportTime(home, e), strings.Contains(string(r.ToolInput), "oxbow")
-	return func(ctx context.Context) { mem.markWrittenNotes(ctx, v, since, names) }
+	w := writtenNotes{
+		since:           lastReportTime(home, e),
+		withPersonNotes: strings.Contains(string(r.ToolInput), "oxbow"),
+		taintLabel:      commandTaintLabel(v),
+	}
+	return func(ctx context.Context) { mem.markWrittenNotes(ctx, w) }
+}
+
+// commandTaintLabel returns the label for notes that may contain the output of a command with this verdict.
+func commandTaintLabel(v origin.Verdict) oxbow.Label {
+	label := oxbow.Label{Key: oxbow.LabelTaint, Value: v.Cause}
+	if v.Level == origin.LevelUnvouched {
+		label.Key = oxbow.LabelUnvouched
+	}
+	// The cause contains text of the call, so it may not be valid as the value of a label.
+	if label.Check() != nil {
+		label.Value = "command"
+	}
+	return label
 }
 
 // judgeCallOrigin determines the origin of the tool result in a report. A result with tainted entries
@@ -158,10 +175,9 @@ func lastReportTime(home string, e *session.Event) time.Time {
 	return since
 }
 
-// markWrittenNotes labels the notes that the command line wrote while a command ran whose output is
-// not the agent's own, because their text may have come through a pipe. Notes that were not
-// written by an agent are labelled only if the command contains the word oxbow.
-func (mem *openMemory) markWrittenNotes(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
+// markWrittenNotes labels the notes that were written while a command ran whose output is not the agent's own. A pipe
+// may have carried that output into the notes.
+func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 	m, err := mem.openBoundMemory(verb.Write)
 	if err != nil {
 		return // then the command cannot have written either
@@ -171,23 +187,18 @@ func (mem *openMemory) markWrittenNotes(ctx context.Context, v origin.Verdict, s
 		return
 	}
 	src.Actor = oxbow.Program
-	key := oxbow.LabelTaint
-	if v.Level == origin.LevelUnvouched {
-		key = oxbow.LabelUnvouched
-	}
-	mark := oxbow.Label{Key: key, Value: v.Cause}
-	if mark.Check() != nil {
-		mark.Value = "command"
-	}
-	w := writtenNotes{since: since, withPersonNotes: named, taintLabel: mark}
 	_ = w.markAll(oxbow.WithSource(ctx, src), m) // nobody reads the output of a hook that fails here
 }
 
-// writtenNotes are the notes that the command line wrote from a time on.
+// writtenNotes selects the notes that the command line wrote while a command ran, and contains the label for them.
 type writtenNotes struct {
-	since           time.Time
-	withPersonNotes bool // also imported notes and persons' notes, not only agents' notes
-	taintLabel      oxbow.Label
+	since time.Time // notes that were written before are not selected
+
+	// withPersonNotes also selects notes that a person wrote or imported. It is set if the command contains the word
+	// oxbow, because the command may then have written these notes. Otherwise only agents' notes are selected.
+	withPersonNotes bool
+
+	taintLabel oxbow.Label
 }
 
 // markAll adds the mark to the notes. It first tries one change for all notes. If another writer

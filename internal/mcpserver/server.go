@@ -24,7 +24,7 @@ import (
 )
 
 //go:embed instructions.md
-var instructions string
+var defaultInstructions string
 
 // Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
@@ -106,7 +106,7 @@ func New(d *verb.Workspace, o *Options) *Server {
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Instructions = cmp.Or(s.opts.Instructions, instructions)
+	s.opts.Instructions = cmp.Or(s.opts.Instructions, defaultInstructions)
 	return s
 }
 

@@ -29,15 +29,25 @@ func (s *Server) makeService(t auth.Token, profileName string) (*clientService, 
 	if err != nil {
 		return nil, err
 	}
-	v := &clientService{Server: s, MemoryView: sharedView, instructions: s.opts.Instructions}
+	v := &clientService{Server: s, MemoryView: sharedView}
 	v.tools = v.offeredTools()
-	if v.IsPartial() && v.hasMemory() {
-		v.instructions = instructions
-	}
-	if !v.IsPartial() && v.opts.ExtraInstruction != "" {
-		v.instructions += "\n" + v.opts.ExtraInstruction + "\n"
-	}
+	v.instructions = v.viewInstructions()
 	return v, nil
+}
+
+// viewInstructions returns the instructions for the clients of the view. A view of only a part of a memory gets the
+// default instructions, because it has the default tools, and never gets the server's extra instruction.
+func (v *clientService) viewInstructions() string {
+	if v.IsPartial() {
+		if v.hasMemory() {
+			return defaultInstructions
+		}
+		return v.opts.Instructions
+	}
+	if v.opts.ExtraInstruction != "" {
+		return v.opts.Instructions + "\n" + v.opts.ExtraInstruction + "\n"
+	}
+	return v.opts.Instructions
 }
 
 // offeredTools returns the tools of the view. Tools of another layout see files of the whole

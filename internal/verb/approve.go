@@ -32,17 +32,29 @@ func NewPastTextFilter(m *oxbow.Memory) PastTextFilter { return PastTextFilter{m
 // isWithheld reports whether the caller may not see the text of a version, because the version was in
 // quarantine or its entry is now.
 func (p PastTextFilter) isWithheld(ctx context.Context, v *oxbow.Entry) bool {
-	to := oxbow.OnRequest(ctx)
-	if to == oxbow.RequestedByPerson || !v.MayShow(to) {
-		return !v.MayShow(to)
+	caller := oxbow.OnRequest(ctx)
+	if !v.MayShow(caller) {
+		return true
 	}
-	held, known := p.quarantined[v.Name]
-	if !known {
-		now, err := p.memory.Get(ctx, v.Name)
-		held = (err == nil && !now.MayShow(to)) || (err != nil && !errors.Is(err, oxbow.ErrNotFound))
-		p.quarantined[v.Name] = held
+	if caller == oxbow.RequestedByPerson {
+		return false
 	}
-	return held
+	isQuarantined, isKnown := p.quarantined[v.Name]
+	if !isKnown {
+		isQuarantined = p.isQuarantinedNow(ctx, v.Name)
+		p.quarantined[v.Name] = isQuarantined
+	}
+	return isQuarantined
+}
+
+// isQuarantinedNow reports whether the caller may not see the entry that has this name now. It returns false if the
+// entry was removed. If the entry cannot be read, it returns true, so that nothing is shown by mistake.
+func (p PastTextFilter) isQuarantinedNow(ctx context.Context, name string) bool {
+	current, err := p.memory.Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return false
+	}
+	return err != nil || !current.MayShow(oxbow.OnRequest(ctx))
 }
 
 // WithholdText replaces the text of a version that the caller may not see.

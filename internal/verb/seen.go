@@ -274,19 +274,20 @@ func DocumentEntry(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentPrefix + path, Content: text}
 }
 
-// mergeText merges two texts, wanted and stored, that were both made from base, by line. It ignores a missing line end
-// at the end of a text, and differences between Windows and Unix line ends. The result has the line ends of stored. It
-// returns false if the changes conflict.
+// mergeText merges the changes of two texts, wanted and stored, that were both made from base. It compares the texts
+// line by line, and returns false if the changes conflict.
+//
+// Different line ends are no changes: neither Windows and Unix line ends, nor a missing line end after the last line.
+// The merged text has the line ends of stored, but its last line ends as the last line of wanted.
 func mergeText(base, wanted, stored string) (string, bool) {
-	eol := "\n"
-	if strings.Contains(stored, "\r\n") {
-		eol = "\r\n"
-	}
 	merged, ok := diff.MergeLines(normalizeLineEnds(base), normalizeLineEnds(wanted), normalizeLineEnds(stored))
 	if !strings.HasSuffix(wanted, "\n") {
 		merged = strings.TrimSuffix(merged, "\n")
 	}
-	return strings.ReplaceAll(merged, "\n", eol), ok
+	if strings.Contains(stored, "\r\n") {
+		merged = strings.ReplaceAll(merged, "\n", "\r\n")
+	}
+	return merged, ok
 }
 
 // equalText reports whether two texts are equal apart from line ends.

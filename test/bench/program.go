@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -167,9 +169,8 @@ func npmProgram(packageJSON []byte) (file, version string, err error) {
 	if len(bins) != 1 {
 		return "", "", fmt.Errorf("has %d programs, not one", len(bins))
 	}
-	for _, file = range bins {
-	}
-	return file, m.Version, nil
+	files := slices.Collect(maps.Values(bins))
+	return files[0], m.Version, nil
 }
 
 func firstLine(s string) string {

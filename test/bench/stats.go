@@ -50,7 +50,7 @@ func median(v []float64) float64 {
 	return (s[m-1] + s[m]) / 2
 }
 
-// formatDuration formats a duration with three significant digits.
+// formatDuration formats a duration in the largest unit of which it has at least one.
 func formatDuration(d time.Duration) string {
 	switch f := float64(d); {
 	case d < time.Microsecond:
@@ -64,7 +64,8 @@ func formatDuration(d time.Duration) string {
 	}
 }
 
-// formatDigits formats a number with three significant digits and grouped thousands.
+// formatDigits formats a number below 10 with two decimals, and a number below 100 with one decimal. It rounds larger
+// numbers to integers and groups their digits by thousands, as in 1,234,567.
 func formatDigits(f float64) string {
 	switch a := math.Abs(f); {
 	case a < 9.995:

@@ -351,14 +351,17 @@ func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 // an entry cannot change, so an entry with a larger difference is removed and added again.
 const maxTimeDifference = 5 * time.Minute
 
-// hasTranscriptTurns reports whether the events need not be archived, because all of them are prompts from a client's
-// list of prompts, and the archive already has turns of the session that come from a transcript or from hooks. Turns
-// from a list have no ID.
-func (a *Archive) hasTranscriptTurns(ctx context.Context, t sessionKey, events []Event) (bool, error) {
+// addsOnlyKnownPrompts reports whether the archive already contains everything that the events can add to a session.
+// This is so if both conditions are met:
+//
+//   - All events are prompts from a client's list of prompts, which contains nothing but the prompts.
+//   - The archive has turns of the session from a transcript or from hooks. These contain the prompts and more.
+func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events []Event) (bool, error) {
 	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsListed }) {
 		return false, nil
 	}
 	k, err := a.loadSession(ctx, t)
+	// Only turns from a transcript or from hooks have a prompt ID.
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
@@ -372,7 +375,7 @@ func needsWhole(events []Event) bool {
 // first tries with the last turns of the session. If they do not suffice, it reads all turns. It returns no operations
 // if the events need not be archived.
 func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) ([]oxbow.Op, ArchiveReport, error) {
-	isKnown, err := a.hasTranscriptTurns(ctx, t, events)
+	isKnown, err := a.addsOnlyKnownPrompts(ctx, t, events)
 	if isKnown || err != nil {
 		return nil, ArchiveReport{}, err
 	}

@@ -13,19 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// FindSimilar returns at most limit candidates that are similar to word, the best first. It ignores case.
-// There are four classes of similarity, from best to worst:
+// FindSimilar returns at most limit candidates that are similar to word, the best first and each once. It ignores case.
+// Nothing is similar to an empty word. A candidate is similar if it belongs to one of these classes, from best to worst:
 //
-//   - equal
-//   - one is a prefix of the other
-//   - one contains the other
-//   - at most 2 typing errors (see [EditDistance]), or 1 if word has fewer than 5 letters. Candidates
-//     with more than 64 letters are not compared in this way.
+//  1. The candidate is equal to word.
+//  2. The candidate begins with word, or word begins with the candidate. In the second case, the candidate must have
+//     at least 3 letters.
+//  3. The candidate contains word, or word contains the candidate. Both must have at least 3 letters.
+//  4. The candidate differs from word by at most 2 typing errors (see [EditDistance]). If word has fewer than 5
+//     letters, 1 error is the maximum. The candidate must have at most 64 letters.
 //
-// In the second and third class, both must have at least 3 letters, unless word is a prefix of
-// the candidate. In a class, candidates with fewer typing errors come first, then candidates
-// with the same first byte, then candidates with a similar length, then in lexical order.
-// Duplicates are removed. Nothing is similar to an empty word.
+// In a class, candidates with fewer typing errors come first. If these are equal, candidates with the same first byte
+// come first, then candidates with a similar length, then the candidates in lexical order.
 func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	w := newTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
@@ -104,10 +103,22 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 
 // similarMatch is a candidate that is similar to the word.
 type similarMatch struct {
-	text                              string
-	class, distance, lengthDifference int // length is the difference between the lengths
-	differingStart                    int // 1 if the first byte differs, which is seldom mistyped
+	text             string
+	class            similarityClass
+	distance         int // number of typing errors (0 in the other classes)
+	differingStart   int // 1 if the first byte differs after typing errors, because the first byte is seldom mistyped
+	lengthDifference int // difference between the lengths of both texts in characters
 }
+
+// similarityClass is the class of a similarity, the best first (see [FindSimilar]).
+type similarityClass int
+
+const (
+	classEqual similarityClass = iota
+	classPrefix
+	classPart
+	classTypingErrors
+)
 
 // compare orders matches by similarity, best first.
 func (m similarMatch) compare(o similarMatch) int {
@@ -116,9 +127,7 @@ func (m similarMatch) compare(o similarMatch) int {
 		cmp.Compare(m.text, o.text))
 }
 
-// compareCandidate returns how similar a candidate is to the target word, and false if it is not similar enough. Class
-// 0 means that the texts are equal, class 1 that one begins with the other, class 2 that one contains the other, and
-// class 3 that they differ in a few characters.
+// compareCandidate returns how similar a candidate is to the target word, and false if it is not similar enough.
 func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
@@ -126,12 +135,14 @@ func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool
 	minLength := min(n, len(t.runes))
 	switch {
 	case text == t.text:
+		m.class = classEqual
 	case n > 0 && strings.HasPrefix(text, t.text), minLength >= 3 && strings.HasPrefix(t.text, text):
-		m.class = 1
+		m.class = classPrefix
 	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
-		m.class = 2
+		m.class = classPart
 	case m.lengthDifference <= t.maxErrors && n <= 64: // the time grows with the square of the length
-		m.class, m.distance = 3, EditDistance(t.runes, []rune(text))
+		m.class = classTypingErrors
+		m.distance = EditDistance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
 			m.differingStart = 1
 		}

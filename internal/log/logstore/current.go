@@ -40,7 +40,8 @@ func (c *currentState) viewState(fn func(st *state)) *state {
 	return c.st
 }
 
-// maxRecentDeltas is the number of deltas that are kept in memory for [DB.Since].
+// maxRecentDeltas is the maximum number of deltas, and also the maximum number of steps, that are kept in memory for
+// [DB.Since].
 const maxRecentDeltas = 4096
 
 // recentDeltas has the current position and the deltas that led to it.
@@ -65,14 +66,20 @@ func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	r.steps = append(r.steps, deltaStep{r.position, deltas})
 	r.deltaCount += len(deltas)
 	r.position = p
-	if r.deltaCount <= maxRecentDeltas && len(r.steps) <= maxRecentDeltas {
-		return
+	if r.deltaCount > maxRecentDeltas || len(r.steps) > maxRecentDeltas {
+		// Forget more than is necessary, because otherwise each further call would have to copy the steps.
+		r.forgetOldest(maxRecentDeltas / 2)
 	}
-	n := 0
-	for ; n < len(r.steps) && (r.deltaCount > maxRecentDeltas/2 || len(r.steps)-n > maxRecentDeltas/2); n++ {
-		r.deltaCount -= len(r.steps[n].deltas)
+}
+
+// forgetOldest forgets the oldest steps until there are at most limit steps and these have at most limit deltas.
+func (r *recentDeltas) forgetOldest(limit int) {
+	kept := r.steps
+	for len(kept) > limit || r.deltaCount > limit {
+		r.deltaCount -= len(kept[0].deltas)
+		kept = kept[1:]
 	}
-	r.steps = slices.Clone(r.steps[n:])
+	r.steps = slices.Clone(kept) // so that the memory of the forgotten steps becomes free
 }
 
 // stepsSince returns the steps after p, and false if they are not in memory.

@@ -62,19 +62,27 @@ func headBytes(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// addWord adds a word to the index.
+// addWord adds a word to the index. A lookup uses the first three bytes at a place of the text. A word of two bytes is
+// therefore added 256 times, once for each byte that may follow the word in a text.
 func (t *ruleTable) addWord(w ruleWord) {
 	if len(w.text) == 1 {
 		t.oneByteWords = w.addTo(t.oneByteWords)
 		return
 	}
-	for third := range uint32(1 << 8) { // any third byte may follow a word of two bytes
-		if head := w.head | third<<16; len(w.text) == 2 || head == w.head {
-			place := headIndex(head)
-			t.words[place] = w.addTo(t.words[place])
-			t.usedHeads[place/64] |= 1 << (place % 64)
+	if len(w.text) == 2 {
+		for third := range uint32(1 << 8) {
+			t.addWordAtHead(w, w.head|third<<16)
 		}
+		return
 	}
+	t.addWordAtHead(w, w.head)
+}
+
+// addWordAtHead adds a word to the list for texts that begin with head.
+func (t *ruleTable) addWordAtHead(w ruleWord, head uint32) {
+	place := headIndex(head)
+	t.words[place] = w.addTo(t.words[place])
+	t.usedHeads[place/64] |= 1 << (place % 64)
 }
 
 // addSquashedWord adds a word that is also searched for inside longer words.

@@ -80,11 +80,11 @@ func (s *preparedText) signature() (bits uint64) {
 	return bits
 }
 
-// duplicateSearch is the state of a search for duplicates. keep maps each text to drop to the text to
-// keep, by index.
+// duplicateSearch is the state of a search for duplicates. Texts are identified by their index. The index of a text
+// that can be dropped is the key of both maps.
 type duplicateSearch struct {
-	keptByDropped  map[int]int
-	exactByDropped map[int]bool
+	keptByDropped  map[int]int  // the text for which the text can be dropped
+	exactByDropped map[int]bool // whether both texts are equal
 
 	signatureChecks, wordComparisons int // number of pairs compared by signature and by words
 }
@@ -195,8 +195,8 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 	return nil
 }
 
-// rareWord is a text's rarest word together with the number of its sharps, that is,
-// numbers, symbols and negations.
+// rareWord is a text's rarest word, together with a number for the text's exact words: numbers, words with symbols, and
+// negations. Texts with the same exact words have the same number.
 type rareWord struct{ word, exactWordCount uint32 }
 
 // rarestWords returns the key of each sample: the sample's word with the least frequency, and a number for the
@@ -242,18 +242,30 @@ func (d *duplicateSearch) findLonger(i int, samples []*preparedText, signatures 
 	}
 }
 
-// listDuplicates returns the duplicates. If the kept text of a pair is itself a duplicate,
-// list follows the chain and returns its last text.
+// listDuplicates returns the duplicates in order of Drop.
 func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	var all []nearDuplicate
-	for drop, k := range d.keptByDropped {
-		for next, gone := d.keptByDropped[k]; gone; next, gone = d.keptByDropped[k] {
-			k, d.exactByDropped[drop] = next, d.exactByDropped[drop] && d.exactByDropped[k]
-		}
-		all = append(all, nearDuplicate{drop, k, d.exactByDropped[drop]})
+	for dropped := range d.keptByDropped {
+		all = append(all, d.nearDuplicate(dropped))
 	}
 	slices.SortFunc(all, func(a, b nearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
 	return all
+}
+
+// nearDuplicate returns the pair for a dropped text. The text that was found for the dropped text may itself be dropped
+// for a third text, and so on. The pair then has the last text of this chain, and is exact only if all texts of the
+// chain are equal.
+func (d *duplicateSearch) nearDuplicate(dropped int) nearDuplicate {
+	kept := d.keptByDropped[dropped]
+	isExact := d.exactByDropped[dropped]
+	for {
+		next, isDropped := d.keptByDropped[kept]
+		if !isDropped {
+			return nearDuplicate{dropped, kept, isExact}
+		}
+		isExact = isExact && d.exactByDropped[kept]
+		kept = next
+	}
 }
 
 func wordSet(words []string) map[string]bool {

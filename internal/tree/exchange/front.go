@@ -235,28 +235,42 @@ var scalarStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
 })
 
-// quoteHashes puts quotes around plain texts that contain " #" or begin with "#", so that
-// YAML does not take the rest for a comment. Blocks of text (| and >) are not changed.
+// quoteHashes returns lines of YAML in which plain texts that contain " #" or begin with "#" are put into quotes, so
+// that YAML does not read the rest of the text as a comment. Lines in blocks of text, which begin with | or >, are not
+// changed.
 func quoteHashes(lines []string) []string {
-	out := make([]string, len(lines))
-	inBlock, blockIndent := false, 0
-	for i, l := range lines {
-		out[i] = l
-		indent := len(l) - len(strings.TrimLeft(l, " \t"))
-		isBelow := l == "" || indent > blockIndent
-		if inBlock && isBelow {
+	out := slices.Clone(lines)
+	blockIndent := -1 // indent of the line that begins the current block of text, or -1 outside of blocks
+	for i, line := range lines {
+		// A block of text consists of the empty lines and the lines with a larger indent that follow its first line.
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		isIndented := line == "" || indent > blockIndent
+		if blockIndent >= 0 && isIndented {
 			continue
 		}
-		start := len(scalarStart().FindString(l))
-		inBlock, blockIndent = start < len(l) && strings.ContainsRune("|>", rune(l[start])), indent
-		value, comment := cutComment(l[start:])
-		hasHash := strings.HasPrefix(value, "#") || strings.Contains(value, " #")
-		isText := start > indent && isPlain(value)
-		if isText && hasHash {
-			out[i] = strings.TrimRight(l[:start]+"'"+strings.ReplaceAll(value, "'", "''")+"' "+comment, " ")
+		textStart := len(scalarStart().FindString(line))
+		blockIndent = -1
+		if textStart < len(line) && strings.ContainsRune("|>", rune(line[textStart])) {
+			blockIndent = indent
+		}
+		// A text follows a list marker or a key. Without these, the line continues the text of the line before.
+		if textStart > indent {
+			out[i] = line[:textStart] + quoteHash(line[textStart:])
 		}
 	}
 	return out
+}
+
+// quoteHash puts quotes around a plain text that contains " #" or begins with "#". A comment after the text stays
+// outside of the quotes.
+func quoteHash(text string) string {
+	value, comment := cutComment(text)
+	hasHash := strings.HasPrefix(value, "#") || strings.Contains(value, " #")
+	if !hasHash || !isPlain(value) {
+		return text
+	}
+	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
+	return strings.TrimRight(quoted+" "+comment, " ")
 }
 
 // flattenNode returns the keys and values of a node (see [frontmatter.Flatten]).

@@ -13,32 +13,45 @@ import (
 )
 
 // planFollowedChange plans the change of an entry whose file has changed and which was also edited in the store.
-// The text of the file wins. Labels that were added or removed in the store stay added or removed. If the text was
-// edited in the store as well, the edited text becomes an entry of its own, so that nothing is lost.
+// Labels that were added or removed in the store stay added or removed. If only one side changed the text, the changed
+// text wins. If both sides changed it, the text of the file wins, and the text of the store becomes an entry of its own,
+// so that nothing is lost.
 func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
+	// Plan the version that consists only of the file in any case, because a later import uses this version as the base
+	// of its comparison.
 	p.planVerdict(verdictReplace, it, old, "")
 	base, err := im.importedVersion(old)
 	if err != nil {
 		return err
 	}
-	e := it.Entry.Clone()
-	isLost := old.Content != e.Content
+	merged := it.Entry.Clone()
+	needsCopy := false // the text in the store would be lost
+	switch {
+	case base == nil:
+		// Without a base, it is not known which side changed the text.
+		needsCopy = old.Content != it.Entry.Content
+	case it.Entry.Content == base.Content:
+		merged.Content = old.Content // only the labels in the file have changed
+	default:
+		isEditedInStore := old.Content != base.Content
+		needsCopy = isEditedInStore && old.Content != it.Entry.Content
+	}
 	if base != nil {
-		e.Labels = mergeLabels(base.Labels, old.Labels, e.Labels)
-		if isLost && e.Content == base.Content { // only the labels in the file have changed
-			e.Content, isLost = old.Content, false
-		}
-		isLost = isLost && old.Content != base.Content
+		merged.Labels = mergeLabels(base.Labels, old.Labels, it.Entry.Labels)
 	}
-	if e.Content != it.Entry.Content || !slices.Equal(e.Labels, it.Entry.Labels) {
-		// Write the version that consists only of the file first, because a later import uses it as
-		// the base of a comparison.
-		p.ops = append(p.ops, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
+	// If the merged entry is not the version of the file, plan it as the next version.
+	if merged.Content != it.Entry.Content || !slices.Equal(merged.Labels, it.Entry.Labels) {
+		p.ops = append(p.ops, oxbow.Update{
+			Name:    merged.Name,
+			Content: merged.Content,
+			Aliases: merged.Aliases,
+			Labels:  merged.Labels,
+		})
 	}
-	if !isLost {
-		return nil
+	if needsCopy {
+		return im.addConflictCopy(it, old, p)
 	}
-	return im.addConflictCopy(it, old, p)
+	return nil
 }
 
 // addConflictCopy plans an entry for the text that an entry had in the store.

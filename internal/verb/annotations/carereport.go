@@ -59,18 +59,8 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		r.AddNotef("there is no gc to take back")
 		return r
 	}
-	list := func(did report.Words, all []Annotation) {
-		for _, a := range all {
-			at := a.WasLines
-			if a.StartLine > 0 {
-				at = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
-			}
-			r.Add(report.Line{Sentence: report.Sentencef("%s  %s:%s  %s", did, a.File, report.Words(at),
-				report.Text(a.Headline)), MayBeCut: true})
-		}
-	}
-	list(report.EffectVerb(o.DryRun, "archived", "would be archived"), o.Archived)
-	list(report.EffectVerb(o.DryRun, "returned", "would be returned"), o.Returned)
+	addAnnotationLines(&r, report.EffectVerb(o.DryRun, "archived", "would be archived"), o.Archived)
+	addAnnotationLines(&r, report.EffectVerb(o.DryRun, "returned", "would be returned"), o.Returned)
 	r.AddDetailf(
 		"%s %d and %s %d of %s in %s",
 		report.EffectVerb(o.DryRun, "archived", "would archive"),
@@ -81,11 +71,24 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		countText(o.Files, "sidecar", "sidecars"),
 	)
 	addSkippedNotes(&r, o.Skipped)
-	hasArchived := !o.DryRun && !o.Undo
-	if hasArchived && o.Run != "" {
+	// A dry run changed nothing, and an undo cannot be undone.
+	isUndoable := o.Run != "" && !o.DryRun && !o.Undo
+	if isUndoable {
 		r.AddNotef("to take this back: oxbow annotate gc --undo")
 	}
 	return r
+}
+
+// addAnnotationLines adds a line for each annotation, which begins with the effect, such as "archived".
+func addAnnotationLines(r *report.Report, effect report.Words, all []Annotation) {
+	for _, a := range all {
+		lines := a.WasLines // if the file does not contain the annotated lines any more
+		if a.StartLine > 0 {
+			lines = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+		}
+		sentence := report.Sentencef("%s  %s:%s  %s", effect, a.File, report.Words(lines), report.Text(a.Headline))
+		r.Add(report.Line{Sentence: sentence, MayBeCut: true})
+	}
 }
 
 // Report tells in which files the damaged lines were, or would be, saved.

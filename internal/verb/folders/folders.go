@@ -39,8 +39,9 @@ type AddOut struct {
 	IsVault bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
 }
 
-// Add registers a folder, and brings its notes into the memory. For a folder that is registered, it sets
-// whether changes are written into the files.
+// Add registers a folder and imports its notes into the memory. If the folder is already registered, Add only changes
+// whether changes in the memory are written into the folder's files, and then imports the notes again. A folder that
+// cannot be read is not registered.
 func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
 		return out, err
@@ -50,6 +51,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err != nil {
 		return out, err
 	}
+	// Check the path, and add the folder to the list of registered folders.
 	in.Path, err = in.absolutePath()
 	if err != nil {
 		return out, err
@@ -65,7 +67,9 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err != nil {
 		return out, err
 	}
-	out.Folder, out.IsVault = f, exchange.IsVault(in.Path)
+	out.Folder = f
+	out.IsVault = exchange.IsVault(in.Path)
+	// Import the notes. In a dry run, syncFolder only determines what would be imported.
 	c := syncRun{w: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {
@@ -74,6 +78,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if out.Change.Unavailable != "" {
 		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
 	}
+	// Save the list last, so that a folder is registered only after its notes were imported.
 	return out, folder.SaveList(home, all)
 }
 

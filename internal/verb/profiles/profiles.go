@@ -391,8 +391,10 @@ type ReplaceProfileOut struct {
 	Problems []string `json:"found"`   // problems in this profile and in profiles that extend it
 }
 
-// ReplaceProfile replaces the file of a profile if its content is still in.OldText. It returns an error
-// if the new text is not a valid profile.
+// ReplaceProfile replaces the file of a profile by in.NewText if the content of the file is still in.OldText. If both
+// texts are equal, it changes nothing. It returns an error if the new text repeats foreign text, contains a secret that
+// must not be stored, or is not a valid profile. A secret that may be replaced is replaced, and out.Problems says so.
+// out.Problems also lists the problems that the new profile has.
 func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
 	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Problems: []string{}}
 	l, err := w.Loader()
@@ -403,18 +405,21 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	if err != nil || bytes.Equal(in.OldText, in.NewText) {
 		return out, err
 	}
-	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "profile", string(in.NewText)); err != nil {
+	// Reject foreign text, because a profile is shown to models as instructions.
+	newText := string(in.NewText)
+	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "profile", newText); err != nil {
 		return out, err
 	}
-	text := string(in.NewText)
-	found, err := w.Secrets.ScreenTexts(w.WithSource(ctx), "profile", &text)
+	// Replace secrets in the new text.
+	found, err := w.Secrets.ScreenTexts(w.WithSource(ctx), "profile", &newText)
 	if err != nil {
 		return out, err
 	}
-	in.NewText = []byte(text)
+	in.NewText = []byte(newText)
 	if found != nil {
 		out.Problems = append(out.Problems, verb.ReplacedSecretsText(found))
 	}
+	// Validate the text as it will be stored.
 	if err := checkNewProfile(ctx, w, l.Profiles, in, &out); err != nil {
 		if len(bytes.TrimSpace(in.NewText)) == 0 {
 			err = verb.Advise(err, "a profile that is not wanted any more is a file that you can remove")

@@ -19,7 +19,13 @@ const minTransferRate = 4 << 10
 // errSlowServer reports that a connection was ended because the server is too slow.
 var errSlowServer = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
-// slowLimitTransport is a transport that ends connections to slow servers.
+// slowLimitTransport is a transport that ends connections to slow servers. Its timer cancels a request if one of these
+// takes longer than [allowedTime]:
+//
+//   - RoundTrip, that is, sending the request and receiving the header of the answer
+//   - all calls of Read together that read the body of the answer
+//
+// The timer does not run between these calls, because the client's own work does not make a server slow.
 type slowLimitTransport struct{ base http.RoundTripper }
 
 // allowedTime returns the maximum time for a transfer of n bytes.
@@ -27,17 +33,19 @@ func allowedTime(n int64) time.Duration {
 	return maxAnswerWait + time.Duration(max(n, 0))*time.Second/minTransferRate
 }
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip implements [http.RoundTripper]. It returns errSlowServer if the timer ended the request. The body of the
+// answer must be closed, because its Close releases the request's context.
 func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	timer := time.AfterFunc(allowedTime(req.ContentLength), func() { cancel(errSlowServer) })
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
-	if err != nil {
-		timer.Stop()
-		defer cancel(nil)
-		return nil, replaceIfSlow(ctx, err)
-	}
 	timer.Stop()
+	if err != nil {
+		err = replaceIfSlow(ctx, err) // before the context is cancelled for another reason
+		cancel(nil)
+		return nil, err
+	}
+	// The body needs the context until it is closed, and starts the timer again in each call of Read.
 	res.Body = &slowLimitBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
 	return res, nil
 }

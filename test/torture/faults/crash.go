@@ -172,28 +172,33 @@ func (r *crashRun) examineNew(w *workload.World, im *crashfs.Sketch, allowed []*
 	return nil
 }
 
-// killAt kills the process at operation k and lets the other process continue. For a write, kill runs
-// twice: first it kills the process after all bytes were written, then after half of the bytes.
+// killAt runs the script again, kills the process that performs operation k after this operation, and lets the other
+// process continue. If the operation is a write, killAt then runs the script once more and kills the process after it
+// has written half of the bytes. dry is the world after a run in which no process was killed.
 func (r *crashRun) killAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
-	for _, half := range []bool{false, true} {
-		if half && op.Kind != crashfs.Write {
-			break
-		}
-		w := workload.NewWorld(r.script, r.setup)
-		w.KillAt(op.Proc-1, k)
-		if half {
-			w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
-		}
-		if err := w.Run(); err != nil {
-			return err
-		}
-		r.tally.Kills++
-		if err := w.ContinueAfterKill(2-op.Proc, workload.AllowedStates(dry.States, w.AckedEvents)); err != nil {
-			return err
-		}
+	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
+		return err
 	}
-	return nil
+	if op.Kind != crashfs.Write {
+		return nil
+	}
+	w := workload.NewWorld(r.script, r.setup)
+	w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
+	return r.killInWorld(w, dry, k)
+}
+
+// killInWorld runs the script in the new world w, kills the process that performs operation k at this operation, and
+// lets the other process continue. The memory must then be in a state that the run without a kill allows.
+func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
+	killed := dry.Disk.Log()[k-1].Proc - 1 // index of the process, because a disk counts its processes from 1
+	other := 1 - killed                    // a world has the processes 0 and 1
+	w.KillAt(killed, k)
+	if err := w.Run(); err != nil {
+		return err
+	}
+	r.tally.Kills++
+	return w.ContinueAfterKill(other, workload.AllowedStates(dry.States, w.AckedEvents))
 }
 
 // newDisk returns a disk that contains the image.

@@ -446,7 +446,7 @@ func (x *trial) followAdvice() error {
 	return x.followAdviceTo(x.undamagedEntries)
 }
 
-// maxCommands is the maximum number of commands to get a sound memory.
+// maxCommands is the maximum number of advised commands that may be needed until check reports no problem.
 const maxCommands = 3
 
 // followAdviceTo follows the advice of check until the memory is sound and has the wanted entries.
@@ -533,17 +533,25 @@ func (x *trial) recoverInPlace() error {
 	return x.compareEntries(have, withEntry(x.undamagedEntries, newEntryName, "after the recovery"))
 }
 
-// isHopeless reports whether the file cannot be recognized as a memory any more: the header
-// is damaged, no lock file has the identity, and no two records are undamaged.
+// isHopeless reports whether the file cannot be recognized as a memory any more. A file with a damaged header is
+// recognized by its records. One undamaged record is enough if the lock file still has the memory's identity. Without a
+// lock file, two undamaged records are needed.
 func (x *trial) isHopeless() bool {
-	n := 0
+	hasHeader := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
+	if hasHeader {
+		return false
+	}
+	undamagedCount := 0
 	for _, r := range x.records {
 		if r.isUndamagedIn(x.damaged, x.file) {
-			n++
+			undamagedCount++
 		}
 	}
-	header := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
-	return !header && (n == 0 || (n < 2 && x.derivedSet&withLock == 0))
+	hasLockFile := x.derivedSet&withLock != 0
+	if hasLockFile {
+		return undamagedCount == 0
+	}
+	return undamagedCount < 2
 }
 
 // isTraceless reports whether only the end of the file is missing, and nothing shows that there was more.

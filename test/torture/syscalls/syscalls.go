@@ -65,7 +65,7 @@ var (
 	errnos = []string{"EIO", "ENOSPC"}
 )
 
-// Point is a system call at which the process is disturbed.
+// Point is a system call at which strace kills the process, or which strace lets fail.
 type Point struct {
 	Call  string // system call
 	N     int    // number of the call among the calls of its kind, from 1
@@ -73,9 +73,12 @@ type Point struct {
 	On    bool   // all later calls fail too
 }
 
+// isKill reports whether the process is killed at the point. Otherwise the system call fails.
+func (p Point) isKill() bool { return p.Errno == "" }
+
 // String returns the point in the syntax of strace's option inject.
 func (p Point) String() string {
-	if p.Errno == "" {
+	if p.isKill() {
 		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)
 	}
 	on := ""
@@ -214,26 +217,31 @@ func (o Options) runStrace(
 	return string(out), string(b), nil
 }
 
-// tryPoint runs the session with a disturbance at a point.
+// tryPoint runs the session in a new home. When the session reaches the system call of the point, strace kills the
+// process or lets the call fail. Afterwards tryPoint checks the store, and counts in rep what happened. A damaged store
+// is a violation in rep and not an error.
 func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(home)
-	said, trace, err := o.runStrace(ctx, home, []string{p.Call}, p.String())
+	childOutput, trace, err := o.runStrace(ctx, home, []string{p.Call}, p.String())
 	if err != nil {
 		return err
 	}
+	// The session may not have reached the point, because the order of its system calls varies.
+	wasKilled := strings.Contains(trace, "killed by SIGKILL")
+	hasFailedCall := strings.Contains(trace, "(INJECTED)")
 	switch {
-	case p.Errno == "" && strings.Contains(trace, "killed by SIGKILL"):
+	case p.isKill() && wasKilled:
 		rep.Killed++
-	case p.Errno != "" && strings.Contains(trace, "(INJECTED)"):
+	case !p.isKill() && hasFailedCall:
 		rep.Failed++
 	default:
 		rep.Missed++
 	}
-	if err := checkStore(ctx, filepath.Join(home, "home"), said, p, rep); err != nil {
+	if err := checkStore(ctx, filepath.Join(home, "home"), childOutput, p, rep); err != nil {
 		rep.Violations = append(rep.Violations, fmt.Sprintf("%v: %v", p, err))
 	}
 	return nil
