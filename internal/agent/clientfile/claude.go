@@ -436,8 +436,8 @@ func (l *claudeLine) reportResults(blocks []claudeBlock, e Event, yield func(*Ev
 	return count > 0
 }
 
-// claudeResultLine converts a hook's report about the result of a tool call to the line that Claude Code writes into the
-// transcript for the call with this ID.
+// claudeResultLine converts a hook's report about the result of a tool call to the line that Claude Code writes into
+// the transcript for the call with this ID.
 func claudeResultLine(r *HookReport, id string) any {
 	result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}
 	return map[string]any{

@@ -289,8 +289,8 @@ func IsGeminiOutput(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
 
-// geminiResultLine converts a hook's report about the result of a tool call to a line in the form of the transcript. The
-// line contains no ID, because the arguments identify the call.
+// geminiResultLine converts a hook's report about the result of a tool call to a line in the form of the transcript.
+// The line contains no ID, because the arguments identify the call.
 func geminiResultLine(r *HookReport, _ string) any {
 	status, shown := r.callOutcome()
 	call := map[string]any{"name": r.ToolName, "args": r.ToolInput, "status": status, "resultDisplay": shown}

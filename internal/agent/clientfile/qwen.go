@@ -184,7 +184,8 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	var payload struct {
 		Typed string `json:"displayText"`
 	}
-	// Ignore the error: some versions of Qwen Code write no payload. Their lines contain the text as the person typed it.
+	// Ignore the error: some versions of Qwen Code write no payload. Their lines contain the text as the person typed
+	// it.
 	_ = DecodeObject(l.SystemPayload, &payload)
 	e.Text = cmp.Or(payload.Typed, e.Text)
 	if files := l.attachmentNames(); e.Text == "" {

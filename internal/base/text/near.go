@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// FindSimilar returns at most limit candidates that are similar to word, the best first and each once. It ignores case.
-// Nothing is similar to an empty word. A candidate is similar if it belongs to one of these classes, from best to worst:
+// FindSimilar returns at most limit candidates that are similar to word, the best first and each once. It ignores
+// case. Nothing is similar to an empty word. A candidate is similar if it belongs to one of these classes, from best
+// to worst:
 //
 //  1. The candidate is equal to word.
 //  2. The candidate begins with word, or word begins with the candidate. In the second case, the candidate must have

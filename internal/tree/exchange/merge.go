@@ -14,8 +14,8 @@ import (
 
 // planFollowedChange plans the change of an entry whose file has changed and which was also edited in the store.
 // Labels that were added or removed in the store stay added or removed. If only one side changed the text, the changed
-// text wins. If both sides changed it, the text of the file wins, and the text of the store becomes an entry of its own,
-// so that nothing is lost.
+// text wins. If both sides changed it, the text of the file wins, and the text of the store becomes an entry of its
+// own, so that nothing is lost.
 func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
 	// Plan the version that consists only of the file in any case, because a later import uses this version as the base
 	// of its comparison.
