@@ -456,3 +456,17 @@ func TestForms(t *testing.T) {
 		t.Errorf("a time that JSON cannot hold = %v, want ErrInvalid", err)
 	}
 }
+
+// TestBlankRequest sends requests with more white space than a program writes.
+func TestBlankRequest(t *testing.T) {
+	blank := strings.Repeat(" ", 4<<20)
+	requests := []string{blank + `{"note":"x"}`, `{"note":` + blank + `"x"}`, `{"ops":[` + blank + `]}`, `{}` + blank}
+	for _, s := range requests {
+		if _, _, err := decodeApply(strings.NewReader(s)); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("decodeApply of a request with 4 MB of spaces: got %v, want ErrInvalid", err)
+		}
+		if err := decodeDocument(strings.NewReader(s), new(map[string]any)); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("decodeDocument of a document with 4 MB of spaces: got %v, want ErrInvalid", err)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 
 // decodeApply decodes a [wireApply] op by op, so that a large request is in memory only once.
 func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(text.LimitBlank(r))
 	d.DisallowUnknownFields()
 	err = eachField(d, func(key string) error {
 		switch key {
@@ -203,7 +203,7 @@ func checkEnd(d *json.Decoder) error {
 
 // decodeDocument decodes a JSON object into v. Unknown fields are errors.
 func decodeDocument(r io.Reader, v any) error {
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(text.LimitBlank(r))
 	var raw json.RawMessage
 	err := d.Decode(&raw)
 	switch {

@@ -27,6 +27,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // The names of the chat services in the archive.
@@ -64,29 +65,6 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.remainingBytes)])
 	b.remainingBytes -= int64(n)
-	return n, err
-}
-
-// maxBlank is the maximum number of bytes of white space in a row.
-const maxBlank = 1 << 20
-
-// blankLimit fails after maxBlank bytes of white space in a row, because a json.Decoder searches the white space again
-// each time it reads more of it. A ZIP archive of a few kilobytes can contain gigabytes of white space.
-type blankLimit struct {
-	r     io.Reader
-	blank int // bytes of white space at the end of the text that was read
-}
-
-func (b *blankLimit) Read(p []byte) (int, error) {
-	if b.blank > maxBlank {
-		return 0, fmt.Errorf("it has more than %d MB of white space in a row, which no export has", maxBlank>>20)
-	}
-	n, err := b.r.Read(p)
-	rest := bytes.TrimRight(p[:n], " \t\r\n")
-	if len(rest) > 0 {
-		b.blank = 0
-	}
-	b.blank += n - len(rest)
 	return n, err
 }
 
@@ -136,7 +114,7 @@ func FindChatService(path string) string {
 	if _, err := seekAfterBOM(in); err != nil {
 		return ""
 	}
-	dec := json.NewDecoder(io.LimitReader(&blankLimit{r: in}, maxConversation))
+	dec := json.NewDecoder(io.LimitReader(text.LimitBlank(in), maxConversation))
 	tok, err := dec.Token()
 	if err == nil && tok == json.Delim('[') {
 		tok, err = dec.Token()
@@ -181,11 +159,11 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 	if err != nil {
 		return err
 	}
-	text, before, err := openConversationsAt(in, f.startOffset, hasArray)
+	conversations, before, err := openConversationsAt(in, f.startOffset, hasArray)
 	if err != nil {
 		return err
 	}
-	bounded := &boundedReader{&blankLimit{r: text}, maxConversation}
+	bounded := &boundedReader{text.LimitBlank(conversations), maxConversation}
 	dec := json.NewDecoder(bounded)
 	if hasArray {
 		if _, err := dec.Token(); err != nil {
@@ -215,7 +193,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			f.addUnreadLine(at, "it is not a conversation")
 		}
 	}
-	return f.endConversations(dec, text, before, hasArray)
+	return f.endConversations(dec, conversations, before, hasArray)
 }
 
 // conversationError returns the error for a conversation that begins at an offset and cannot be read.
@@ -252,7 +230,7 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 	if _, err := seekAfterBOM(in); err != nil {
 		return false, err
 	}
-	tok, err := json.NewDecoder(&blankLimit{r: in}).Token()
+	tok, err := json.NewDecoder(text.LimitBlank(in)).Token()
 	switch {
 	case err != nil:
 		return false, err
@@ -315,7 +293,7 @@ func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offse
 // skipComma skips the comma and white space between two elements. n is the number of skipped
 // bytes.
 func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
-	buffered := bufio.NewReader(&blankLimit{r: r})
+	buffered := bufio.NewReader(text.LimitBlank(r))
 	for ; ; n++ {
 		b, err := buffered.ReadByte()
 		if err != nil {

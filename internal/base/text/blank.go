@@ -1,0 +1,36 @@
+// This file limits white space in input that programs decode as a stream.
+
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// maxBlank is the maximum number of bytes of white space in a row.
+const maxBlank = 1 << 20
+
+// LimitBlank returns a reader that reads from r, and fails after 1 MB of ASCII white space in a row. Decoders of
+// streams should read untrusted JSON through it: a json.Decoder searches the white space again each time it reads
+// more of it, so that gigabytes of white space, which a ZIP archive of a few kilobytes can contain, would keep it
+// busy for hours.
+func LimitBlank(r io.Reader) io.Reader { return &blankLimit{r: r} }
+
+type blankLimit struct {
+	r     io.Reader
+	blank int // bytes of white space at the end of the text that was read
+}
+
+func (b *blankLimit) Read(p []byte) (int, error) {
+	if b.blank > maxBlank {
+		return 0, fmt.Errorf("it has more than %d MB of white space in a row", maxBlank>>20)
+	}
+	n, err := b.r.Read(p)
+	rest := bytes.TrimRight(p[:n], " \t\r\n")
+	if len(rest) > 0 {
+		b.blank = 0
+	}
+	b.blank += n - len(rest)
+	return n, err
+}
