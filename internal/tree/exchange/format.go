@@ -67,8 +67,8 @@ func formatByText(name string, head []byte) (Format, error) {
 		return formatOfJSON(text, first)
 	case formatByExtension(name) == JSONL:
 		return JSONL, nil // the reader of JSON lines will report the error
-	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
-		return "", errors.New("is UTF-16; convert it to UTF-8 first")
+	case isUTF16(head):
+		return "", errUTF16
 	case len(text) == 0:
 		return "", errors.New("is empty")
 	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):

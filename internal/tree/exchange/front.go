@@ -276,7 +276,12 @@ func quoteHash(text string) string {
 // flattenNode returns the keys and values of a node (see [frontmatter.Flatten]).
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	var keys []frontKey
-	for _, p := range frontmatter.FlattenProperty(k.name, n) {
+	properties := frontmatter.FlattenProperty(k.name, n)
+	for i, p := range properties {
+		hasNested := i+1 < len(properties) && strings.HasPrefix(properties[i+1].Name, p.Name+".")
+		if len(p.Values) == 0 && hasNested {
+			continue // the values of a list of mappings are in the properties that follow
+		}
 		sub := k
 		sub.name = p.Name
 		sub.key = frontmatter.NormalizeKey(p.Name)

@@ -321,3 +321,13 @@ func TestExportShape(t *testing.T) {
 type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// TestUTF16Lines reads lines in UTF-16, which get a single error that says what to do.
+func TestUTF16Lines(t *testing.T) {
+	for _, in := range []string{"\xff\xfe{\x00}\x00\n\x00{\x00}\x00", "\xfe\xff\x00{\x00}\x00\n\x00{\x00}"} {
+		items, errs := collect(jsonl(in))
+		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], "is UTF-16; convert it") {
+			t.Errorf("readJSONL(%q) = %d items and %q, want one error about UTF-16", in, len(items), errs)
+		}
+	}
+}

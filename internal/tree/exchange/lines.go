@@ -39,7 +39,7 @@ type line struct {
 }
 
 // scanLines yields the lines of r that are not blank. For a line that is longer than maxLine or not
-// UTF-8, it yields an [*ItemError] and continues.
+// UTF-8, it yields an [*ItemError] and continues. For a file in UTF-16, it yields a single error.
 func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
@@ -56,14 +56,11 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 			if len(data) > 0 {
 				blank = 0
 			}
-			var bad error
+			bad := checkLine(data, len(buf), rest)
 			switch {
-			case rest > 0:
-				bad = fmt.Errorf("line of %d bytes is longer than the %d that are read", len(buf)+rest, maxLine)
-			case !utf8.Valid(data):
-				bad = fmt.Errorf("is not UTF-8 at byte %d of the line", text.InvalidUTF8Index(string(data)))
-			}
-			switch {
+			case num == 1 && isUTF16(data):
+				yield(line{number: num}, newItemError(ref, errUTF16))
+				return
 			case err != nil && err != io.EOF:
 				yield(line{number: num}, fmt.Errorf("reading %s: %w", lineRef(ref, num), err))
 				return
@@ -91,6 +88,17 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 			}
 		}
 	}
+}
+
+// checkLine returns an error if unread bytes of a line are left behind the read ones, or if the text is not UTF-8.
+func checkLine(data []byte, read, unread int) error {
+	switch {
+	case unread > 0:
+		return fmt.Errorf("line of %d bytes is longer than the %d that are read", read+unread, maxLine)
+	case !utf8.Valid(data):
+		return fmt.Errorf("is not UTF-8 at byte %d of the line", text.InvalidUTF8Index(string(data)))
+	}
+	return nil
 }
 
 // readLine appends a line to buf, but at most maxLine bytes. rest is the number of further bytes

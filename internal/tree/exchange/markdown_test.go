@@ -181,6 +181,10 @@ func TestMarkdownBadHeader(t *testing.T) {
 			t.Errorf("%s: content = %q", tt.line, it.Entry.Content)
 		}
 	}
+	// A property whose values are in the properties below it has values.
+	if it := one(t, markdown("x.md", "---\nparameters:\n  - name: a\n---\nthe text\n")); len(it.Warnings) != 0 {
+		t.Errorf("a list of mappings: warnings = %q, want none", it.Warnings)
+	}
 }
 
 // Every value of front matter is in the entry: as a field, a label, or above the text.
