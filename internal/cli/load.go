@@ -29,9 +29,10 @@ first remove its .oxbow-manifest.json.
 By default (--merge), entries without a file stay. With --replace they are
 forgotten, but entries whose files were deleted since the dump only with
 --prune. If any file is wrong, load changes nothing: for example, a file that
-lost all its text, or that contains git's conflict markers. oxbow undo takes a
-load back. If the layout has no history, load first writes the replaced texts
-to before-load-DATE.jsonl in the home.`,
+lost all its text, or that contains git's conflict markers. If a file has text
+in its block of data that cannot be loaded, load names that text, loads the
+rest, and ends with exit status 1. oxbow undo takes a load back. If the layout
+has no history, load first saves the old texts in before-load-DATE.jsonl.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
   oxbow load brain --replace --prune`,

@@ -58,6 +58,9 @@ type Tree struct {
 	// misunderstood.
 	Warnings []Problem
 
+	// PartlyReadFiles is the number of entries' files with text that is not read. Warnings name each text.
+	PartlyReadFiles int
+
 	dir         string
 	files       dumpTree
 	base        *manifest // manifest of the last dump, or nil
@@ -431,6 +434,9 @@ func (r *treeReader) addFile(it *item, text string) {
 	for _, w := range f.warnings {
 		r.tree.addWarning(it.path, errors.New(w))
 	}
+	if f.hasUnread {
+		r.tree.PartlyReadFiles++
+	}
 	isDecoded := strings.Contains(p, "%") && !f.hasName && e.Name != fileStem(p)
 	if r.tree.base == nil && isDecoded {
 		r.tree.addWarning(it.path, fmt.Errorf("its name is read as %q", e.Name))
@@ -533,6 +539,7 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) 
 	}
 	labels := withoutLocal(f.labels)
 	if len(labels) < len(f.labels) {
+		f.hasUnread = true
 		f.warnings = append(f.warnings, fmt.Sprintf(
 			"its labels %q are not read, because only the memory sets them",
 			slices.DeleteFunc(slices.Clone(f.labels), func(l oxbow.Label) bool { return !l.IsLocal() })))

@@ -104,7 +104,9 @@ type parsedFile struct {
 	aliases  []string
 	labels   []oxbow.Label
 	content  string
-	warnings []string
+	warnings []string // parts of the block that are not read, or that are read in an unexpected way
+
+	hasUnread bool // the block has text that is not read
 }
 
 // parseEntry parses an entry's file. Any text without a block of data is valid. The error lists the
@@ -136,6 +138,7 @@ func parseEntry(file string) (parsedFile, error) {
 	if s, ok := findTime(block); ok {
 		p.created, ok = parseTime(s)
 		if !ok {
+			p.hasUnread = true
 			p.warnings = append(
 				p.warnings,
 				fmt.Sprintf(
@@ -161,6 +164,7 @@ func parseEntry(file string) (parsedFile, error) {
 		p.name = unescape(strings.TrimSpace(s))
 	}
 	for _, t := range unreadParts(block) {
+		p.hasUnread = true
 		p.warnings = append(
 			p.warnings,
 			fmt.Sprintf(

@@ -158,7 +158,12 @@ type LoadOut struct {
 	UndoSeq     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
 	BackupFile  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
 	Warnings    []string `json:"warnings"`
+	// Number of files with text that was not loaded. Warnings name each text.
+	PartlyReadFiles int `json:"partly_read,omitempty"`
 }
+
+// Failed reports whether a file has text that was not loaded, so that scripts notice the loss.
+func (o LoadOut) Failed() bool { return o.PartlyReadFiles > 0 }
 
 // LoadFiles changes the memory to match a tree of files, in a single change.
 func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
@@ -215,6 +220,7 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	out.SameEntries = len(plan.Unchanged)
 	out.KeptNames, out.HasManifest = verb.EmptyIfNil(plan.Kept), plan.UsedBase
 	out.MergedNames = plan.Merged
+	out.PartlyReadFiles = tree.PartlyReadFiles
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())
 	}
