@@ -60,6 +60,8 @@ type ArchiveReport struct {
 	ChangedTurns int `json:"changed,omitempty"` // existing turns that changed
 
 	ChangedSessions []ChangedSession `json:"-"` // sessions with new or changed turns
+
+	positions map[sessionKey]int // positions of the sessions in ChangedSessions, which only addCounts uses
 }
 
 // ChangedSession is a session with new or changed turns.
@@ -69,16 +71,21 @@ type ChangedSession struct {
 	From int // number of the first new or changed turn
 }
 
+// addCounts adds the counts and the changed sessions of another report. It finds a session by a map, because an export
+// of a chat service may contain 100,000 sessions.
 func (r *ArchiveReport) addCounts(o ArchiveReport) {
-	r.EventCount = r.EventCount + o.EventCount
-	r.InvalidCount = r.InvalidCount + o.InvalidCount
-	r.NewTurns = r.NewTurns + o.NewTurns
-	r.ChangedTurns = r.ChangedTurns + o.ChangedTurns
+	r.EventCount += o.EventCount
+	r.InvalidCount += o.InvalidCount
+	r.NewTurns += o.NewTurns
+	r.ChangedTurns += o.ChangedTurns
+	if r.positions == nil {
+		r.positions = map[sessionKey]int{}
+	}
 	for _, t := range o.ChangedSessions {
-		i := slices.IndexFunc(r.ChangedSessions, func(u ChangedSession) bool {
-			return u.Client == t.Client && u.Session == t.Session
-		})
-		if i < 0 {
+		key := sessionKey{t.Client, t.Session}
+		i, ok := r.positions[key]
+		if !ok {
+			r.positions[key] = len(r.ChangedSessions)
 			r.ChangedSessions = append(r.ChangedSessions, t)
 			continue
 		}
@@ -184,9 +191,9 @@ type batchAdder struct {
 	totalReport     ArchiveReport
 }
 
-// addEventsThen is like Add, and finally commits the operation that finalOp returns. If finalOp is nil or
-// returns a nil operation, addEventsThen ends without a final commit. After a conflict, addEventsThen calls finalOp
-// again.
+// addEventsThen is like AddEvents, and commits the operation that finalOp returns with the last events or after them.
+// If finalOp is nil or returns a nil operation, addEventsThen commits only the events. After a conflict, addEventsThen
+// calls finalOp again.
 func (a *Archive) addEventsThen(
 	ctx context.Context,
 	events []Event,
@@ -227,10 +234,13 @@ func (a *Archive) addEventsThen(
 			return add.totalReport, err
 		}
 	}
-	if err := add.commitBatch(ctx); err != nil || finalOp == nil {
-		return add.totalReport, err
+	var err error
+	if finalOp == nil {
+		err = add.commitBatch(ctx)
+	} else {
+		err = add.commitFinal(ctx, finalOp)
 	}
-	return add.totalReport, a.commitFinal(ctx, finalOp)
+	return add.totalReport, err
 }
 
 // isArchivable reports whether the archive can store the event.
@@ -239,16 +249,24 @@ func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmitte
 // isValid reports whether the event names its client, its session and its kind.
 func (e *Event) isValid() bool { return e.Client != "" && ValidID(e.Session) && e.Kind != "" }
 
-// commitFinal commits the operation that finalOp returns, unless the operation is nil. After a conflict, it calls
-// finalOp again.
-func (a *Archive) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
+// commitFinal commits the batch together with the operation that finalOp returns, so that a small transcript needs one
+// sync of the log. After a conflict, it commits the batch alone, and calls finalOp again until its operation is
+// committed.
+func (a *batchAdder) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
 		op, err := finalOp()
 		if err != nil || op == nil {
+			return errors.Join(a.commitBatch(ctx), err)
+		}
+		err = a.Memory.Apply(ctx, append(slices.Clip(a.ops), op)...)
+		switch {
+		case err == nil:
+			a.endBatch()
+			return nil
+		case !isConcurrentChange(err):
 			return err
 		}
-		err = a.Memory.Apply(ctx, op)
-		if !isConcurrentChange(err) {
+		if err := a.commitBatch(ctx); err != nil {
 			return err
 		}
 	}
@@ -271,14 +289,20 @@ func (a *batchAdder) commitBatch(ctx context.Context) error {
 			}
 		}
 	}
-	if err == nil {
-		a.totalReport.addCounts(a.batchReport)
+	if err != nil {
+		return err
 	}
+	a.endBatch()
+	return nil
+}
+
+// endBatch adds the report of a committed batch to the total, and begins an empty batch.
+func (a *batchAdder) endBatch() {
+	a.totalReport.addCounts(a.batchReport)
 	a.batchSessions = nil
 	a.ops = nil
 	a.size = 0
 	a.batchReport = ArchiveReport{}
-	return err
 }
 
 // addToSession adds events to a single session, and retries as long as other processes change it first. If all events

@@ -333,6 +333,61 @@ func TestDrain(t *testing.T) {
 	drain("0 new, 0 changed")
 }
 
+// TestImportTranscriptChanges imports a transcript in three reads. Each of them is one change of the archive, because
+// the position in the transcript is written together with the turns. A conflict while a turn is written must neither
+// lose the turn nor the position.
+func TestImportTranscriptChanges(t *testing.T) {
+	a := open(t, t.TempDir())
+	n := 8
+	countChanges := func() (count int) {
+		for _, err := range a.Memory.Log(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			count++
+		}
+		return count
+	}
+	importAll := func(read session.TranscriptReader, want string) {
+		t.Helper()
+		r, err := a.ImportTranscript(t.Context(), "gemini", "/t.jsonl", read)
+		got := fmt.Sprintf("%d new, %d changed, %d sessions", r.NewTurns, r.ChangedTurns, len(r.ChangedSessions))
+		if err != nil || got != want {
+			t.Errorf("ImportTranscript = %s, %v; want %s", got, err, want)
+		}
+	}
+	importAll(lines(&n), "8 new, 0 changed, 1 sessions")
+	if got := countChanges(); got != 3 {
+		t.Errorf("the import made %d changes, want 3", got)
+	}
+	importAll(lines(&n), "0 new, 0 changed, 0 sessions")
+	if got := countChanges(); got != 3 {
+		t.Errorf("after an import without new lines there are %d changes, want 3", got)
+	}
+
+	n = 11
+	read := lines(&n)
+	fromOther := event(session.KindPrompt, "t10", "u10", 10, "prompt 10")
+	fromOther.Client = "gemini"
+	isFirst := true
+	// MakeLabels is called after the session was read, and before it is written.
+	a.MakeLabels = func(*session.Turn) []oxbow.Label {
+		if isFirst {
+			isFirst = false
+			other := &session.Archive{Memory: a.Memory, FindProject: a.FindProject}
+			if _, err := other.AddEvents(t.Context(), []session.Event{fromOther}); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}
+	importAll(read, "2 new, 1 changed, 1 sessions")
+	if turns, err := a.ReadTurns(t.Context(), "gemini", "s"); err != nil || len(turns) != n {
+		t.Errorf("ReadTurns = %s, %v; want %d turns", shown(turns), err, n)
+	}
+	importAll(read, "0 new, 0 changed, 0 sessions")
+}
+
 // Roles of this program when a test starts it.
 const roleVariable = "OXBOW_TEST_ROLE"
 
