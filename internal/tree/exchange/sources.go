@@ -153,14 +153,19 @@ func isClaudeExportDir(files []string) bool {
 			"memories.json")
 }
 
-// checkClaudeExportFile returns nil for the files with memories and projects. Conversations belong to the archive of
-// sessions, and all remaining files describe the account.
+// checkClaudeExportFile returns nil for the files with memories and projects. Files with conversations are ignored,
+// because they belong to the archive of sessions, and so is the file that describes the account. Files that are not
+// JSON are uploads, which the conversations name.
 func checkClaudeExportFile(file string) error {
 	isProject := strings.HasPrefix(file, "projects/") && path.Ext(file) == ".json"
 	if isProject || slices.Contains([]string{"memories.json", "projects.json"}, file) {
 		return nil
 	}
-	return errIgnoredFile
+	isConversations := strings.HasPrefix(file, "conversations")
+	if isConversations || file == "users.json" || path.Ext(file) != ".json" {
+		return errIgnoredFile
+	}
+	return &skippedError{"was passed over: oxbow does not know what Claude writes into this file"}
 }
 
 // isPeekError reports whether a peek failed for another reason than a short input or a full buffer.

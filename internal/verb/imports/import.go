@@ -59,6 +59,10 @@ func (o ImportOut) Report() (r report.Report) {
 	}
 	if !o.HasOnlySessions {
 		r.Append(o.ImportOut.Report())
+		return r
+	}
+	for _, note := range o.Notes {
+		r.AddNotef("%s", report.Text(note))
 	}
 	return r
 }
@@ -82,6 +86,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 			Overwrite: in.Overwrite, Formats: c.formats, Inputs: in.Inputs, Root: in.Root, OmitChanges: in.OmitChanges,
 			InterruptRead: in.InterruptRead})
 	}
+	out.Notes = append(out.Notes, c.notes...)
 	if ctx.Err() == nil {
 		err = errors.Join(err, in.importSessions(ctx, w, c, &out))
 	}

@@ -62,6 +62,7 @@ type pathContents struct {
 	sessions map[string][]string        // files with sessions, by client
 	entries  []string                   // paths with entries
 	formats  map[string]exchange.Format // format of each path with entries (no element if the format is to be detected)
+	notes    []string                   // files of exports that are not read
 }
 
 func (c *pathContents) addSessions(client string, files ...string) {
@@ -111,7 +112,9 @@ func (c *pathContents) addSessionPath(client, path string) error {
 		return err
 	case client == transcript.ClaudeAI:
 		return c.addClaudeExport(path, info.IsDir())
-	case transcript.IsChatService(client) || !info.IsDir():
+	case transcript.IsChatService(client):
+		return c.addChatGPTExport(path)
+	case !info.IsDir():
 		c.addSessions(client, path)
 		return nil
 	}
@@ -140,6 +143,16 @@ func (c *pathContents) addClaudeExport(path string, isDir bool) error {
 		c.addEntries(path, exchange.ClaudeExport)
 	}
 	return nil
+}
+
+// addChatGPTExport adds the conversations of an export of ChatGPT, and notes the files in it that are not read.
+func (c *pathContents) addChatGPTExport(path string) error {
+	unread, err := transcript.FindUnreadChatFiles(path)
+	for _, file := range unread {
+		c.notes = append(c.notes, file+": was passed over: oxbow does not know what ChatGPT writes into this file")
+	}
+	c.addSessions(transcript.ChatGPT, path)
+	return err
 }
 
 // addDetectedPath adds a path and detects from its files what the import reads there: sessions of a client, the export
@@ -172,10 +185,10 @@ func (c *pathContents) addDetectedPath(path string) error {
 		switch service {
 		case transcript.ClaudeAI:
 			return c.addClaudeExport(path, info.IsDir())
-		case "":
-			c.addEntries(path, "")
+		case transcript.ChatGPT:
+			return c.addChatGPTExport(path)
 		default:
-			c.addSessions(service, path)
+			c.addEntries(path, "")
 		}
 		return nil
 	}

@@ -292,10 +292,22 @@ func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error)
 	for _, name := range names {
 		files = append(
 			files,
-			transcript.FoundTranscript{Client: client, Path: name, Size: fi.Size(), Time: fi.ModTime()},
+			transcript.FoundTranscript{Client: client, Path: name, Size: textSize(name), Time: fi.ModTime()},
 		)
 	}
 	return files, err
+}
+
+// textSize returns the size of a transcript's text in bytes, which is not known for every packed file. The result is 0
+// if the size is not known, or if the transcript cannot be opened.
+func textSize(path string) int64 {
+	in, err := clientfile.Open(path)
+	if err != nil {
+		return 0 // reading the transcript reports the error
+	}
+	defer in.Close()
+	size, _ := in.Size()
+	return max(size, 0)
 }
 
 // isFileError reports whether the error means that a transcript could not be read. Other

@@ -70,28 +70,60 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 
 // FindChatFiles returns the paths of the files with conversations in an export, which is a directory, a ZIP
 // archive, or such a file.
-func FindChatFiles(export string) (files []string, err error) {
-	fi, err := os.Stat(export)
-	if err != nil {
+func FindChatFiles(export string) ([]string, error) {
+	files, isSingleFile, err := listExport(export)
+	if isSingleFile || err != nil {
+		return files, err
+	}
+	return slices.DeleteFunc(files, func(file string) bool { return !isConversationFile(file) }), nil
+}
+
+// chatGPTAccountFiles contains the files of ChatGPT's exports that describe the account or repeat the conversations.
+var chatGPTAccountFiles = []string{"export_manifest.json", "message_feedback.json", "model_comparisons.json",
+	"shared_conversations.json", "user.json", "user_settings.json"}
+
+// FindUnreadChatFiles returns the JSON files in an export of ChatGPT that FindChatFiles does not return, although
+// they may contain conversations or notes. Uploaded files are not among the result, because the messages name
+// them. The result is empty if the export is a single file.
+func FindUnreadChatFiles(export string) ([]string, error) {
+	files, isSingleFile, err := listExport(export)
+	if isSingleFile || err != nil {
 		return nil, err
 	}
+	return slices.DeleteFunc(files, func(file string) bool {
+		name := path.Base(filepath.ToSlash(file))
+		switch {
+		case path.Ext(name) != ".json", isConversationFile(file):
+			return true
+		case strings.HasPrefix(name, "file-"), strings.HasPrefix(name, "file_"): // an uploaded file
+			return true
+		}
+		return slices.Contains(chatGPTAccountFiles, name)
+	}), nil
+}
+
+// isConversationFile reports whether a file in an export contains conversations, according to its name.
+func isConversationFile(file string) bool {
+	name := path.Base(filepath.ToSlash(file))
+	return strings.HasPrefix(name, "conversations") && path.Ext(name) == ".json"
+}
+
+// listExport returns the sorted paths of the files in an export: of the members of a ZIP archive, of the JSON files in
+// a directory, or of a single file.
+func listExport(export string) (files []string, isSingleFile bool, err error) {
+	fi, err := os.Stat(export)
 	switch {
+	case err != nil:
+		return nil, false, err
 	case fi.IsDir():
 		files, err = filepath.Glob(filepath.Join(escapeGlob(export), "*.json"))
 	case strings.HasSuffix(strings.ToLower(export), clientfile.ArchiveSuffix):
 		files, err = clientfile.ArchiveMembers(export)
 	default:
-		return []string{export}, nil
+		return []string{export}, true, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	files = slices.DeleteFunc(files, func(name string) bool {
-		name = path.Base(filepath.ToSlash(name))
-		return !strings.HasPrefix(name, "conversations") || path.Ext(name) != ".json"
-	})
 	slices.Sort(files)
-	return files, nil
+	return files, false, err
 }
 
 // escapeGlob returns a pattern for [filepath.Glob] that matches only the directory. On Windows a pattern
@@ -413,8 +445,10 @@ func (f *transcriptFile) countLeftOutParts(m *gptMessage) {
 		f.countLeftOut(leftOutInstructions, 1)
 	case slices.Contains([]string{"thoughts", "reasoning_recap"}, m.Content.Type):
 		f.countLeftOut(leftOutThoughts, 1)
-	case m.Author.Role == "tool" || !m.isText():
+	case m.Author.Role == "tool":
 		f.countLeftOut(leftOutResults, 1)
+	case !m.isText():
+		f.countLeftOut("messages of the type "+cmp.Or(m.Content.Type, "(none)"), 1)
 	case (m.Metadata.Hidden || m.Author.Role == "system") && text != "":
 		f.countLeftOut(leftOutHidden, 1)
 	default:
