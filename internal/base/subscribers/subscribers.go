@@ -1,4 +1,4 @@
-// Package subscribers keeps a list of functions, and calls them when a store reports an event.
+// Package subscribers keeps a list of functions and calls all of them when a store sends an event.
 package subscribers
 
 import (
@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// A List contains functions that receive events. The zero List is empty. A List is safe for
+// A List contains functions that receive events of type E. The zero List is empty and ready to use. A List is safe for
 // concurrent use.
 type List[E any] struct {
-	mu        sync.Mutex // guards Add and stop
+	mu        sync.Mutex // held while functions are added or removed
 	functions atomic.Pointer[[]*func(E)]
-	sendMu    sync.Mutex // locked while Send runs
+	sendMu    sync.Mutex // held while Send runs, so that events are sent one at a time
 }
 
-// Add adds fn to the list. fn is called until stop is called. A Send that is running during the
-// call of stop may still call fn.
+// Add adds fn to the list. Send calls fn until the caller calls stop. A Send that is already running when stop is
+// called may still call fn once.
 func (l *List[E]) Add(fn func(E)) (stop func()) {
 	f := &fn
 	l.replaceFunctions(func(fns []*func(E)) []*func(E) { return append(fns, f) })
@@ -27,8 +27,8 @@ func (l *List[E]) Add(fn func(E)) (stop func()) {
 	}
 }
 
-// replaceFunctions publishes an edited copy of the list, because Send iterates over the old slice without a
-// lock.
+// replaceFunctions replaces the list of functions by an edited copy. It never changes the old slice, because a running
+// Send iterates over it without a lock.
 func (l *List[E]) replaceFunctions(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,8 +43,8 @@ func (l *List[E]) currentFunctions() []*func(E) {
 	return nil
 }
 
-// Send calls each function with e, in the order in which the functions were added. Two calls of
-// Send do not run at the same time, so that no function is called by two goroutines at once.
+// Send calls each function with e, in the order in which the functions were added. Only one Send runs at a time, so no
+// function is called by two goroutines at the same time.
 func (l *List[E]) Send(e E) {
 	l.sendMu.Lock()
 	defer l.sendMu.Unlock()

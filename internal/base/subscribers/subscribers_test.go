@@ -1,4 +1,4 @@
-// Several watchers, added and stopped, also during a Send; several that send.
+// This file tests that functions can be added and removed while several goroutines send events.
 
 package subscribers
 
@@ -18,7 +18,7 @@ func TestList(t *testing.T) {
 	var stopB func()
 	stopB = l.Add(func(e int) {
 		b = append(b, e)
-		stopB() // within a Send
+		stopB() // Stop the function during a Send.
 	})
 	for e := range 3 {
 		l.Send(e)
@@ -39,7 +39,7 @@ func TestSendOneAtATime(t *testing.T) {
 		if n := inside.Add(1); n != 1 {
 			t.Errorf("%d calls at once", n)
 		}
-		runtime.Gosched() // for another to begin
+		runtime.Gosched() // Wait for another Send to begin.
 		calls++
 		inside.Add(-1)
 	})

@@ -4,31 +4,31 @@ package fileref
 
 import "time"
 
-// FileState is the state of a referenced file or its referenced lines in the working tree.
+// FileState says whether the referenced file, or the referenced lines of it, are unchanged in the working tree.
 type FileState string
 
 const (
-	Fresh FileState = "FRESH" // at least .8 of the content is unchanged
-	// at least .8 of the content is unchanged, but in a different file or in different lines
+	Fresh FileState = "FRESH" // At least 80 % of the content is unchanged.
+	// At least 80 % of the content is unchanged, but is now in another file or in other lines.
 	Moved        FileState = "MOVED"
-	Stale        FileState = "STALE"        // the file was deleted, or less than .8 of the content is unchanged
-	Unverifiable FileState = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
+	Stale        FileState = "STALE"        // The file was deleted, or less than 80 % of the content is unchanged.
+	Unverifiable FileState = "UNVERIFIABLE" // The earlier content is not known, or the file is not in this tree.
 )
 
-// Ref is a reference to a file.
+// Ref is a reference from an entry to a file, made at a certain time.
 type Ref struct {
 	// File is a path relative to the root of the tree. It may end with line numbers, as in
 	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
 	File string
 
-	// Blob is git's name for the content at that time, as annotate.Store.Blob returns it, or "" if the name is not
-	// known.
+	// Blob is the hash under which git stores the content that the file had at the time of the reference, as
+	// annotate.Store.Blob returns it. It is "" if the hash is not known.
 	Blob string
 
-	Time time.Time // time of the reference, used to find the content in git if Blob is empty
+	Time time.Time // time of the reference; if Blob is "", the content at this time is looked up in git's history
 
-	// IsDoubtful means that the reference may belong to a different tree. Then the file is checked
-	// only if Blob identifies its content.
+	// IsDoubtful means that the reference may belong to another tree. The file is then checked only if Blob identifies
+	// its content.
 	IsDoubtful bool
 }
 
@@ -36,9 +36,9 @@ type Ref struct {
 type CheckResult struct {
 	Ref
 	State FileState
-	// CurrentPath is the file's present path, or the path of the file that contains its remaining lines. It
-	// is "" if the path is File. Now has line numbers if File has line numbers.
+	// CurrentPath is the present path of the file, or the path of the file that contains its remaining lines. It has
+	// line numbers if File has line numbers. It is "" if the file and its lines are still at File.
 	CurrentPath    string
-	UnchangedShare float64 // share of the content that is unchanged, 0 to 1; 0 if it is not known
-	Explanation    string  // the result in words, for people
+	UnchangedShare float64 // unchanged share of the content, from 0 to 1 (0 if it is not known)
+	Explanation    string  // sentence that explains the result to a person
 }

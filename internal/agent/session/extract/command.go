@@ -1,4 +1,4 @@
-// This file examines command lines.
+// This file simplifies command lines, and recognizes commands that only print something.
 
 package extract
 
@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Patterns for parts of a command line without influence on its effect, such as the directory,
-// limits for output, and some flags.
+// These patterns match parts of a command line that do not change what the command does: a leading cd, filters of the
+// output, and some flags.
 var (
 	leadingCdPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
@@ -25,8 +25,9 @@ var (
 	})
 )
 
-// NormalizeCommand returns a single-line command without parts that do not change its effect. These are the
-// directory dir in paths, a leading cd, redirections and filters of the output, and some flags.
+// NormalizeCommand removes from a single-line command the parts that do not change what it does, so that equal
+// commands can be recognized. It removes a leading cd, redirections and filters of the output, and flags such as -v.
+// It also shortens paths in the directory dir, if dir is not empty.
 func NormalizeCommand(line, dir string) string {
 	if dir != "" {
 		line = strings.ReplaceAll(line, dir+"/", "")
@@ -43,7 +44,7 @@ func NormalizeCommand(line, dir string) string {
 	return ignoredFlagsPattern().ReplaceAllString(line, "")
 }
 
-// printingPrograms are programs that print something and change nothing.
+// printingPrograms are programs that only print. sed is in the list, but sed -i is not accepted.
 var printingPrograms = []string{
 	"ls",
 	"cat",
@@ -93,14 +94,16 @@ var printingGitCommands = []string{
 	"grep",
 }
 
-// IsPrintOnly reports whether a single-line command only prints something.
+// IsPrintOnly reports whether each part of a single-line command is a program that only prints. A command that
+// redirects its output to a file is not accepted.
 func IsPrintOnly(line string) bool {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
 		w := strings.Fields(part)
 		if len(w) == 0 {
 			continue
 		}
-		if strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // such as the 1 of 2>&1
+		// Skip the end of a redirection: splitting 2>&1 at the & leaves a 1.
+		if strings.HasPrefix(w[0], ">") || isDigits(w[0]) {
 			continue
 		}
 		isEdit := w[0] == "sed" && strings.Contains(part, " -i")

@@ -1,4 +1,4 @@
-// This file finds the sentences of a text that match a signal.
+// This file finds the sentences in a text that are a request, a correction or a conclusion.
 
 package extract
 
@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// FindRememberRequests returns the sentences of a person's text that ask to remember something, unchanged, in
-// order and without duplicates.
+// FindRememberRequests returns the sentences in which a person asks an agent to remember something. It returns at most
+// maxFoundSentences sentences, unchanged, in order and without duplicates.
 func FindRememberRequests(text string) []string { return findSentences(signalRequest, text) }
 
-// FindConclusions returns the sentences in an agent's text that report a finding or decision,
-// unchanged, in order and without duplicates.
+// FindConclusions returns the sentences in which an agent reports a finding or a decision. It returns at most
+// maxFoundSentences sentences, unchanged, in order and without duplicates.
 func FindConclusions(text string) []string { return findSentences(signalConclusion, text) }
 
-// FindCorrection returns the first sentence of a person's text if it refuses what an agent just did,
-// otherwise "".
+// FindCorrection returns the first sentence of a person's text if this sentence rejects what an agent just did.
+// Otherwise it returns "".
 func FindCorrection(text string) (first string) {
 	splitSentences(text, func(s string) bool {
 		if w := foldWords(s); anyRuleMatches(signalCorrection, w) {
@@ -29,7 +29,8 @@ func FindCorrection(text string) (first string) {
 	return first
 }
 
-// findSentences returns the sentences that match a row of the signal.
+// findSentences returns at most maxFoundSentences sentences that match a rule for the signal, in order and without
+// duplicates.
 func findSentences(signal signal, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
 		if w := foldWords(s); anyRuleMatches(signal, w) && !slices.Contains(found, s) {
@@ -40,12 +41,11 @@ func findSentences(signal signal, text string) (found []string) {
 	return found
 }
 
-// maxFoundSentences is the maximum number of sentences found in a text. A text with more requests is a
-// pasted list of rules.
+// maxFoundSentences is the maximum number of sentences found in a text. A text with more matches is a pasted list of
+// rules, not a person's message.
 const maxFoundSentences = 12
 
-// anyRuleMatches reports whether a sentence matches a rule for the signal. words is the sentence in the form that
-// [foldWords] returns.
+// anyRuleMatches reports whether a sentence matches a rule for the signal. words must be a result of [foldWords].
 func anyRuleMatches(signal signal, words string) bool {
 	return matchingRule(signal, words) != nil
 }
@@ -73,10 +73,10 @@ func matchingRule(signal signal, words string) *rule {
 	return nil
 }
 
-// rule is a row of the table with its patterns.
+// rule is a row of signalTable with functions that return its compiled patterns.
 type rule struct {
 	tableRow
-	matchPattern, excludePattern func() *regexp.Regexp // compiled at first use
+	matchPattern, excludePattern func() *regexp.Regexp // Each function compiles its pattern at the first call.
 }
 
 func (r *rule) matchesSentence(words string) bool {
@@ -84,8 +84,10 @@ func (r *rule) matchesSentence(words string) bool {
 }
 
 type ruleIndex struct {
-	rulesByWord map[signal]map[string][]*rule // rules that a word may trigger
-	cjkRules    []*rule                       // rules for Chinese and Japanese, which are tried without such a word
+	// rules by signal and trigger word; only the rules of the words in a sentence are tried
+	rulesByWord map[signal]map[string][]*rule
+	// rules without trigger words, which are tried for every sentence in Chinese or Japanese
+	cjkRules []*rule
 }
 
 var compiledRules = sync.OnceValue(func() ruleIndex {
@@ -109,8 +111,8 @@ var compiledRules = sync.OnceValue(func() ruleIndex {
 	return t
 })
 
-// lazyPattern returns a function that compiles a pattern of the table. In a pattern, LEAD is replaced by
-// the language's courtesy pattern, and PLAN by its plans pattern.
+// lazyPattern returns a function that compiles a pattern of the table at the first call. It first replaces LEAD in the
+// pattern by the language's pattern for polite words, and PLAN by the language's pattern for plans.
 func lazyPattern(lang, pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(

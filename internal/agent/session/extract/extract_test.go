@@ -1,4 +1,4 @@
-// Tests each row of the table, and that any text is read in linear time.
+// This file tests each rule of the table, and that the time to search a text grows linearly with its length.
 
 package extract
 
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// examples are sentences that a row must find and, after them, such as look like
-// it and must not be found by any row of its signal. Every row has both.
+// examples contains, for each rule, sentences that the rule must match and similar sentences that no rule for its
+// signal may match.
 var examples = []struct {
 	signal    signal
 	lang, row string
@@ -329,7 +329,7 @@ var examples = []struct {
 		[]string{"Vou usar isso em vez de um mapa."}},
 }
 
-// ruleOf returns a row as it is looked up.
+// ruleOf returns the rule for a row as signalTable's rules are looked up.
 func ruleOf(row tableRow) *rule {
 	t := compiledRules()
 	of := t.cjkRules
@@ -403,7 +403,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// Words of one script never match inside of others.
+// TestWordBoundaries tests that a word of one script does not match inside a word of another script.
 func TestWordBoundaries(t *testing.T) {
 	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.",
 		"Nevertheless use it.", "rememberthat we use pnpm"} {
@@ -424,8 +424,8 @@ func TestWordBoundaries(t *testing.T) {
 	}
 }
 
-// FuzzFind holds that every sentence found stands in the text, once, within the
-// bounds, and that the same text gives the same.
+// FuzzFind tests that each found sentence occurs in the text, has an allowed length and is returned once, and that the
+// results for equal texts are equal.
 func FuzzFind(f *testing.F) {
 	for _, ex := range examples {
 		f.Add(strings.Join(ex.yes, " ") + "\n" + strings.Join(ex.no, "\n"))
@@ -450,8 +450,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// A text of n bytes takes time in proportion to n: what is done grows as the
-// number of sentences, each of which is bounded.
+// TestWorkIsLinear tests that the work for a text grows in proportion to its length.
 func TestWorkIsLinear(t *testing.T) {
 	for _, unit := range []string{"a ", "remember that ", ". ", "记住", "> ", "```\n", "e.g. ", "no, ", "\xff",
 		"always use x. ", "' "} {

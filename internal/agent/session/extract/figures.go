@@ -1,4 +1,4 @@
-// This file finds sentences with measured numbers.
+// This file finds sentences that report a measured number.
 
 package extract
 
@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// figurePattern matches a number with a unit.
+// figurePattern matches a number followed by a unit, such as 12 ms, 5 % or 3 tests.
 var figurePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`,
 	)
 })
 
-// FigureSentences returns the sentences of an agent's text that contain a number with a unit and express no
-// plan in English words.
+// FigureSentences returns the sentences of an agent's text that contain a number with a unit. It leaves out sentences
+// that match the English pattern for plans, such as "next I will try …". It returns at most maxFoundSentences
+// sentences.
 func FigureSentences(text string) (found []string) {
 	splitSentences(text, func(s string) bool {
 		if figurePattern().MatchString(s) && !planPattern().MatchString(foldWords(s)) {

@@ -1,4 +1,4 @@
-// This file makes a note from a sentence that asks to remember something.
+// This file turns a request to remember something into the text of a note.
 
 package extract
 
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// requestPattern matches the beginning of a sentence that asks to remember the rest, if the rest is
-// complete without it.
+// requestPattern matches the words of the request at the beginning of a sentence, such as "please remember that". It
+// matches only if the rest is a complete sentence without these words.
 var requestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
 		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
@@ -19,15 +19,15 @@ var requestPattern = sync.OnceValue(func() *regexp.Regexp {
 		`|(?:recuerda|ten en cuenta) que |lembre-se (?:de )?que |(?:запомни|помни),? что |(?:记住|记得|牢记)[，：,: ]+)`)
 })
 
-// sentenceStarters contains words that are capitalized only because they begin a sentence.
+// sentenceStarters contains words that are capitalized only at the beginning of a sentence.
 var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true,
 	"each": true, "every": true, "i": true, "if": true,
 	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true,
 	"the": true, "there": true,
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
-// NoteText returns a sentence without the words that ask to remember it: "Remember that we use tabs."
-// becomes "We use tabs." If too little would remain, NoteText returns the sentence unchanged.
+// NoteText returns a sentence without the words that ask to remember it: "Remember that we use tabs." becomes "We use
+// tabs." It returns the sentence unchanged if the rest begins with "not" or has fewer than six characters.
 func NoteText(sentence string) string {
 	asks := requestPattern().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])

@@ -1,4 +1,4 @@
-// Tests of notes that are made of what a person asked to remember.
+// This file tests the notes that are made from requests to remember something.
 
 package extract
 

@@ -1,32 +1,34 @@
-// This file contains the table of signals, with a row for each sign in each language.
+// This file contains the table of patterns by which requests, corrections and conclusions are recognized in seven
+// languages.
 
 package extract
 
-// signal is the meaning of a matching row.
+// signal is the meaning of a sentence that matches a pattern.
 type signal int
 
-// Signals.
+// These are the three signals.
 const (
-	signalRequest    signal = iota // a person asks to remember something
-	signalCorrection               // a person refuses an agent's action
-	signalConclusion               // an agent reports a finding or decision
+	signalRequest    signal = iota // A person asks an agent to remember something.
+	signalCorrection               // A person rejects what an agent did.
+	signalConclusion               // An agent reports a finding or a decision.
 )
 
-// tableRow is a sign in a certain language. Its patterns are regular expressions for the output of
-// [foldWords], in which each word and each mark is surrounded by spaces and diacritics are removed. So
+// tableRow is a rule that recognizes a signal in one language. Its regular expressions are matched with the output of
+// [foldWords], in which spaces surround each word and each punctuation mark, and letters have no diacritics. Therefore
 // a pattern must contain dass and not daß.
 type tableRow struct {
 	signal   signal
-	name     string // for tests and statistics
+	name     string // name of the rule in tests and statistics
 	language string
-	// The row is tried if the sentence contains any of the words. If words is "", the row is tried
-	// for every Chinese or Japanese sentence.
+	// The rule is tried only if the sentence contains one of these words. If triggerWords is "", the rule is tried for
+	// every sentence in Chinese or Japanese.
 	triggerWords string
 	matchText    string
-	excludeText  string // the row does not match if this pattern matches (may be "")
+	excludeText  string // The row does not match a sentence that this expression matches. It may be "".
 }
 
-// courtesyPatterns contains patterns for the beginning of a sentence with optional polite words.
+// courtesyPatterns contains, by language, a pattern for the beginning of a sentence and the polite words that may
+// follow.
 var courtesyPatterns = map[string]string{
 	"en": `^ (?:(?:please|pls|and|also|so|ok|okay|hey|yes|yeah|btw|but|then|oh|great|thanks|perfect|cool|hi|claude|codex|gemini|copilot|important|note|actually|one more thing) (?:[,.!:;-] )?)*`,
 	"de": `^ (?:(?:bitte|und|auch|also|so|ok|okay|ja|ach|gut|danke|hallo|aber|wichtig|ubrigens|noch was) (?:[,.!:;-] )?)*`,
@@ -37,7 +39,7 @@ var courtesyPatterns = map[string]string{
 	"ja": `^ (?:はい|あと|また|それと|なお|そして)?(?: , )?`,
 }
 
-// planPatterns contains patterns for sentences that express a plan or doubt.
+// planPatterns contains, by language, a pattern for sentences that express a plan or a doubt.
 var planPatterns = map[string]string{
 	"en": `^ (?:now|next|first|then|todo|plan|step) | (?:let s|let me|i ll|we ll|will|should|could|would|might|may|maybe|perhaps|probably|possibly|likely|if|need to|needs to|going to|want to|want me|try|trying|seems|appears|check|see whether|to see|find out|looking for|look for|figure out|you can|you may|consider|unless|suspect|guess|hypothesis|not yet|once) `,
 	"de": `^ (?:jetzt|nun|als nachstes|zuerst|dann|plan|schritt) | (?:lass mich|lassen sie mich|ich werde|wir werden|soll|sollte|sollten|konnte|konnten|wurde ich|vielleicht|wahrscheinlich|vermutlich|moglicherweise|falls|wenn|muss|mussen|versuche|scheint|prufe|suche) `,
@@ -48,10 +50,10 @@ var planPatterns = map[string]string{
 	"ja": `^ (?:次に|まず|今から|これから|計画)|しましょう|します 。|かもしれ|だろう|でしょう|おそらく|多分|たぶん|もし|必要があり|べき|試し|予定|ようです|と思われ|ましょう`,
 }
 
-// signalTable contains the rows. A new row needs tests with matching sentences, and with similar
-// sentences that must not match.
+// signalTable contains all rules. Each rule needs tests with sentences that it must match, and with similar sentences
+// that it must not match.
 var signalTable = []tableRow{
-	// Asked to remember.
+	// In these rules, a person asks to remember something.
 	{signalRequest, "remember", "en", "remember",
 		`LEAD(?:always |do |you (?:should|must|need to) |(?:i want|i need|i d like) you to )?remember (?:that|this|to|:|, (?:we|our|i|never|always|this|don t|do not|use|the (?:tests|build|project|repo))|-|we|the|our|my|i|never|always|not|for (?:next|later|the|future)) `,
 		`^ remember ,? ?(?:this one|that one|that time|that (?:movie|song|day|episode)|the (?:time|day|good|old)|i (?:was|had|used|once)|we (?:were|had|used|once))|remember (?:that|this|to) [.!] $|remember to .* (?:you|your|yourself) |remember (?:to|that) (?:have|be|stay|staying|take|keep) `},
@@ -196,7 +198,7 @@ var signalTable = []tableRow{
 		`LEAD(?:a|nossa|minha|uma|outra) (?:(?:nova|unica) )?(?:regra|norma|convencao)(?: (?:aqui|do time|do projeto|geral|de ouro|para [^ ]+))? (?:e|:) `,
 		``},
 
-	// A person refuses an agent's action.
+	// In these rules, a person rejects an agent's action.
 	{signalCorrection, "no", "en", "no nope nah wrong not",
 		`LEAD(?:no|nope|nah|wrong) (?:[,.!:;-] )+(?:[^ ]+ ){2}|LEADno (?:that|this|it|don t|do not|not|use|i|you|we|the|revert|undo|keep) |LEAD(?:that|this|it)(?: s| is| was) (?:not (?:what|how|right|correct|the|where)|wrong|incorrect) |LEADnot (?:like (?:that|this)|what|that|this|there|here|in|the|a|with|by|quite|correct|right|good enough) `,
 		`^ oh no |^ not quite [.] $|^ (?:no|nope|nah) (?:[,.!:;-] )*(?:never|but|my|it s (?:real|my)|not (?:really|yet)|i (?:m|am) (?:sure|pretty)|(?:that|it|this) (?:sounds|seems|looks)|problem|worries|need|thanks|thank|that s (?:fine|ok|okay|all|it|good|great|perfect|everything)|it s (?:fine|ok|okay|good)|this is (?:fine|good|great)|looks? good|go ahead|idea|rush|changes?|more|further|all good|i m (?:good|fine|ok|done)|we re (?:good|done)|issues?|questions?|leave it|i (?:think|don t (?:think|have|know)|haven t|can t|didn t|wasn t)|you (?:re right|are right|can|may)|just|nothing|continue|please (?:go|continue|proceed)|proceed) |^ not (?:the (?:end|only|first)|that (?:i|it|bad|much|many)|this time|a (?:problem|big|bad)|in (?:particular|general)) |^ that s not (?:a problem|needed|necessary|bad) `},
@@ -240,7 +242,7 @@ var signalTable = []tableRow{
 	{signalCorrection, "back", "pt", "reverta reverter desfaca vez lugar volte",
 		`LEAD(?:reverta|desfaca|volte (?:a|ao|para|como)) |LEADem (?:vez|lugar) d`, ``},
 
-	// An agent reports a finding or decision.
+	// In these rules, an agent reports a finding or a decision.
 	{signalConclusion, "cause", "en", "cause culprit problem issue bug error failure reason",
 		` (?:root cause|underlying cause|real cause|actual cause|culprit)(?: of [^.]{1,80}?| here)? ?(?:is|was|:|turned|-) | the (?:real |actual )?(?:problem|issue|bug|error|failure|crash|leak|race|regression) (?:here )?(?:was|is|came|comes) (?:that|because|caused|due|from|in) | the reason (?:is|was) (?:that|:) `,
 		`PLAN`},

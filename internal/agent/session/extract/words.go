@@ -1,8 +1,8 @@
 // This file splits a text into sentences, and a sentence into words for the patterns.
 
-// Package extract finds sentences that are worth keeping. These are a person's requests to remember
-// something, a person's corrections, and an agent's conclusions. It uses a table of patterns in
-// seven languages and no model. The patterns prefer to miss a sentence over a false match.
+// Package extract finds sentences that are worth keeping: a person's requests to remember something, a person's
+// corrections, and an agent's conclusions. It uses a table of patterns in seven languages and no language model. The
+// patterns are strict: they rather miss a sentence than accept a wrong one.
 package extract
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Minimum and maximum length of a sentence in bytes. Longer texts are pasted, not written.
+// Sentences with fewer or more bytes are skipped, because longer texts are usually pasted and not written.
 const (
 	minSentence = 6
 	maxSentence = 400
@@ -57,7 +57,7 @@ func splitSentences(s string, fn func(sentence string) bool) {
 	}
 }
 
-// withoutBullet returns a line without the marker of a list item or a heading.
+// withoutBullet removes the list marker or the heading marker at the beginning of a line.
 func withoutBullet(line string) string {
 	rest := strings.TrimLeft(line, "-*+•#0123456789.)")
 	isIndented := strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")
@@ -67,8 +67,8 @@ func withoutBullet(line string) string {
 	return line
 }
 
-// sentenceEnd returns the end of the first sentence in a line. A mark ends a sentence only if white
-// space follows, so that v1.2 and main.go do not. The marks of Chinese and Japanese always end a
+// sentenceEnd returns the offset after the first sentence in a line. A punctuation mark ends a sentence only if white
+// space follows, so the periods in v1.2 and main.go do not. Punctuation marks of Chinese and Japanese always end a
 // sentence.
 func sentenceEnd(line string) int {
 	for i, r := range line {
@@ -86,16 +86,17 @@ func sentenceEnd(line string) int {
 	return len(line)
 }
 
-// endsWithInitial reports whether a text ends with a single letter, as before the period in "e.g.", "z. B."
-// and "J. Doe".
+// endsWithInitial reports whether a text ends with a single letter. A period after such a letter belongs to an
+// abbreviation, such as "e.g.", "z. B." or "J. Doe".
 func endsWithInitial(s string) bool {
 	r, n := utf8.DecodeLastRuneInString(s)
 	before, _ := utf8.DecodeLastRuneInString(s[:len(s)-n])
 	return unicode.IsLetter(r) && r < 0x2e80 && (n == len(s) || before == '.' || before == ' ' || before == '(')
 }
 
-// foldWords returns a sentence in the form that patterns match: folded, with a space around each word and each mark. A
-// run of Chinese or Japanese characters is a single word. Apostrophes separate words, so that don't becomes "don t".
+// foldWords returns a sentence in the form that the patterns match: in lower case, without diacritics, and with spaces
+// around each word and each punctuation mark. A run of Chinese or Japanese characters counts as a single word. An
+// apostrophe separates two words: "don't" becomes "don t".
 func foldWords(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)
@@ -124,16 +125,16 @@ func foldWords(sentence string) string {
 	return b.String()
 }
 
-// Classes of characters.
+// foldWords treats characters according to these classes.
 const (
 	classSpace = iota
 	classWord
-	classCJK // Chinese and Japanese
+	classCJK // a Chinese or Japanese character
 	classMark
-	classQuote // a quotation mark or emphasis, which is dropped
+	classQuote // a quotation mark or a mark of emphasis, which foldWords removes
 )
 
-// asciiClass contains the classes of ASCII characters.
+// asciiClass contains the class of each ASCII character.
 var asciiClass = func() (classes [utf8.RuneSelf]int8) {
 	for r := range rune(utf8.RuneSelf) {
 		classes[r] = int8(unicodeClass(r))
@@ -162,7 +163,8 @@ func unicodeClass(r rune) int {
 	return classMark
 }
 
-// asciiMark returns the ASCII mark that corresponds to a mark of another script.
+// asciiMark returns the ASCII punctuation mark that corresponds to a mark of another script. Other characters are
+// returned unchanged.
 func asciiMark(r rune) rune {
 	switch r {
 	case '，', '、':

@@ -1,4 +1,4 @@
-// This file judges the files in a command line.
+// This file determines which files a command line reads and writes, and judges them.
 
 package origin
 
@@ -8,29 +8,31 @@ import (
 	"strings"
 )
 
-// unknownWord represents a word whose value is not known before the command runs.
+// unknownWord represents a word whose value is known only when the command runs, such as the output of another
+// command.
 const unknownWord = "\x00"
 
-// shellState is the state in which a command line is judged.
+// shellState is the state of the shell while the statements of a command line are judged one after the other.
 type shellState struct {
 	verdict *verdictState
-	dir     string              // current directory ("" if not known)
-	vars    map[string][]string // values of the assigned variables
-	output  string              // output of the whole command line
-	depth   int                 // number of command lines that contain this line
-	isPiped bool                // whether the standard input is the output of another program
+	dir     string              // current directory, or "" if it is not known
+	vars    map[string][]string // possible values of each variable that the command line assigns
+	output  string              // the text that the whole command line printed
+	depth   int                 // number of command lines that contain this command line, as in sh -c
+	isPiped bool                // The standard input is the output of another program.
 
-	mayUseOtherRepo bool // git may use another repository or format
+	mayUseOtherRepo bool // Git may use another repository or another output format.
 }
 
-// program is a program and its arguments. Unknown arguments are unknownWord.
+// program is a program and its arguments. An argument whose value is not known is unknownWord.
 type program struct {
-	name string // without the directory
+	name string // file name of the program without its directory
 	args []string
-	text string // all words as a text
+	text string // all words of the command, joined to one text
 }
 
-// judgeReadFiles judges files that a program reads. A file with the prefix "?" counts only if it exists.
+// judgeReadFiles raises the command's level to the highest level of the files that a program reads. A file with the
+// prefix "?" is ignored if it does not exist.
 func (s *shellState) judgeReadFiles(files []string, cause string) {
 	s.verdict.raiseForReadFiles(s.dir, s.resolveFiles(files), cause)
 	if slices.Contains(files, unknownWord) {
@@ -38,7 +40,7 @@ func (s *shellState) judgeReadFiles(files []string, cause string) {
 	}
 }
 
-// judgeSearch judges files and directories that a program searches.
+// judgeSearch raises the command's level to the highest level of the files and directories that a program searches.
 func (s *shellState) judgeSearch(files []string, cause string) {
 	if slices.Contains(files, unknownWord) {
 		s.verdict.raiseLevel(LevelForeign, cause)
@@ -46,7 +48,7 @@ func (s *shellState) judgeSearch(files []string, cause string) {
 	s.verdict.raiseForSearch(s.dir, s.resolveFiles(files), s.output, cause)
 }
 
-// fileLevel returns the files' level without raising the command's level.
+// fileLevel returns the highest level of the files. It does not change the command's level.
 func (s *shellState) fileLevel(files []string) Level {
 	apart := verdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
@@ -55,7 +57,7 @@ func (s *shellState) fileLevel(files []string) Level {
 	return apart.highestLevel
 }
 
-// resolveFiles returns the files that words name. It expands patterns.
+// resolveFiles returns the files that the words name. File patterns in the words are expanded.
 func (s *shellState) resolveFiles(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
@@ -82,7 +84,7 @@ func (s *shellState) resolveFiles(words []string) (files []string) {
 	return files
 }
 
-// hasFile reports whether a file exists. Relative names are below the current directory.
+// hasFile reports whether a file exists. A relative name is resolved in the current directory.
 func (s *shellState) hasFile(name string) bool {
 	return (filepath.IsAbs(name) && pathExists(name)) || (s.dir != "" && pathExists(filepath.Join(s.dir, name)))
 }
@@ -92,7 +94,7 @@ func (s *shellState) hasFiles(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !s.hasFile(n) })
 }
 
-// recordWrites records files into which a command writes the agent's own text or other text.
+// recordWrites records the files that a command writes. isOwn says that the written text is the agent's own.
 func (s *shellState) recordWrites(files []string, isOwn bool) {
 	if isOwn {
 		s.recordWritten(files, s.verdict.recordOwnFiles)
@@ -106,7 +108,7 @@ func (s *shellState) recordOtherWrite(file string) {
 	s.recordWritten([]string{file}, s.verdict.recordOtherFiles)
 }
 
-// recordWritten calls record with the absolute paths of files, except devices.
+// recordWritten passes the absolute paths of the files to record. Devices are left out.
 func (s *shellState) recordWritten(files []string, record func(paths ...string)) {
 	if s.dir == "" {
 		return
@@ -118,7 +120,8 @@ func (s *shellState) recordWritten(files []string, record func(paths ...string))
 	}
 }
 
-// changeDir sets s.dir to the directory that cd with these arguments enters, or to "" if it is unknown.
+// changeDir sets s.dir to the directory to which the command cd with these arguments changes. If this directory is not
+// known, s.dir becomes "".
 func (s *shellState) changeDir(args []string) {
 	rest := findOperands(args)
 	switch {
@@ -133,7 +136,7 @@ func (s *shellState) changeDir(args []string) {
 	}
 }
 
-// homeDir returns the person's home directory, or /nowhere if it is not known.
+// homeDir returns the person's home directory, or the missing directory /nowhere if it is not known.
 func (s *shellState) homeDir() string {
 	if s.verdict.Getenv != nil {
 		if h := s.verdict.Getenv("HOME"); h != "" {

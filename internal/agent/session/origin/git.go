@@ -1,4 +1,4 @@
-// This file judges the output of git.
+// This file judges the text that a git command prints.
 
 package origin
 
@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// gitCommand determines the origin of a git command's output. Commands that are not listed, such as
-// pull, notes, shortlog, tag and cat-file, print text by others.
+// gitCommand says what a git command prints. Commands that are not listed, such as pull, notes, shortlog, tag and
+// cat-file, print text by other people.
 type gitCommand int
 
 const (
 	gitForeign gitCommand = iota
-	gitOwn                // git's own messages, and names of files in the working tree
-	gitFiles              // lines of tracked files
-	gitDiff               // changed lines of the working tree
-	gitCommits            // subjects of commits, each next to its hash
-	gitLog                // commits in a format that the caller may choose
-	gitShow               // commits or files
+	gitOwn                // The command prints git's own messages, and names of files in the working tree.
+	gitFiles              // The command prints lines of tracked files.
+	gitDiff               // The command prints changed lines of the working tree.
+	gitCommits            // The command prints the subject of each commit, next to the commit's hash.
+	gitLog                // The command prints commits in a format that the caller can choose.
+	gitShow               // The command prints commits or files.
 )
 
-// gitCommands are the git commands whose output can be proved to be the project's own.
+// gitCommands lists the git commands whose output may be proved to be the project's own text.
 var gitCommands = sync.OnceValue(func() map[string]gitCommand {
 	all := map[string]gitCommand{}
 	for kind, names := range map[gitCommand]string{
@@ -42,8 +42,8 @@ var gitCommands = sync.OnceValue(func() map[string]gitCommand {
 	return all
 })
 
-// judgeGit judges a git command. Only in the project's own working tree is it known which repository git
-// reads.
+// judgeGit judges a git command. Outside of the project's own working tree, the output is not trusted, because it is
+// unknown which repository git reads.
 func (s *shellState) judgeGit(p program) {
 	was := s.dir
 	defer func() { s.dir = was }()
@@ -60,7 +60,7 @@ func (s *shellState) judgeGit(p program) {
 		return
 	}
 	s.judgeCommandsRunByGit(args)
-	chooses := gitCommands()[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine the output
+	chooses := gitCommands()[args[0]] != gitOwn && args[0] != "commit" // The arguments determine what is printed.
 	isUnknown := chooses && slices.Contains(args, unknownWord)
 	if isUnknown || !s.isOwnOutput(args[0], args[1:]) {
 		if slices.Contains(treeCommands, args[0]) {
@@ -71,7 +71,7 @@ func (s *shellState) judgeGit(p program) {
 	}
 }
 
-// judgeCommandsRunByGit judges the commands that a git command runs.
+// judgeCommandsRunByGit judges the commands that git runs for git bisect run and git rebase --exec.
 func (s *shellState) judgeCommandsRunByGit(args []string) {
 	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
 		s.judgeSimpleCommand(args[2:])
@@ -89,8 +89,8 @@ func (s *shellState) judgeCommandsRunByGit(args []string) {
 	}
 }
 
-// treeCommands are the git commands that write only files of commits into the working tree. These files
-// are tracked, so they are the project's own.
+// treeCommands are the git commands that only write files from commits into the working tree. Git tracks these files,
+// so they count as the project's own.
 var treeCommands = []string{
 	"pull",
 	"checkout",
@@ -113,7 +113,8 @@ var treeCommands = []string{
 	"commit",
 }
 
-// skipGitOptions processes the options before the command. It returns false if an option is not known.
+// skipGitOptions returns the arguments after git's global options, which precede the command. It returns false if it
+// does not know an option.
 func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
 		switch {
@@ -124,7 +125,7 @@ func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 			[]string{"--no-pager", "-P", "--paginate", "-p", "--no-optional-locks", "--literal-pathspecs"},
 			args[0],
 		):
-		default: // another repository, or settings that change the output
+		default: // The option selects another repository, or settings that change the output.
 			return nil, false
 		}
 		args = args[1:]
@@ -154,8 +155,8 @@ func (s *shellState) isOwnOutput(command string, args []string) bool {
 }
 
 // printsTrackedLines reports whether all lines that git blame or git grep printed are the project's own: they are from
-// tracked files that nobody else wrote. It returns false if an option makes git read other files, or if an operand is
-// not a file.
+// tracked files that only the project's agents and people wrote. It returns false if an option makes git read other
+// files, or if an operand is not a file.
 func (s *shellState) printsTrackedLines(command string, args []string) bool {
 	names := findOperands(args)
 	if command == "grep" {
@@ -176,8 +177,8 @@ func (s *shellState) printsTrackedLines(command string, args []string) bool {
 	return s.fileLevel(append(names, printed.files...)) == LevelOwn
 }
 
-// Patterns for git's output: any hash, the hash that git log prints before each commit (possibly
-// after graph lines), and a note's title.
+// These patterns match parts of git's output: any commit hash, the hash that git log prints before each commit (also
+// after the lines of a graph), and the title of a git note.
 var (
 	hashPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
 	logHashPattern = sync.OnceValue(func() *regexp.Regexp {
@@ -186,7 +187,8 @@ var (
 	noteTitlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) })
 )
 
-// namesOwnCommits reports whether all commits in the output were made on this machine.
+// namesOwnCommits reports whether all commits in the output were made on this machine. The pattern hashes finds the
+// commits' hashes in the output.
 func (s *shellState) namesOwnCommits(hashes *regexp.Regexp) bool {
 	for _, m := range hashes.FindAllStringSubmatch(s.output, -1) {
 		if !s.verdict.tree.isOwnCommit(m[1]) {
@@ -196,12 +198,12 @@ func (s *shellState) namesOwnCommits(hashes *regexp.Regexp) bool {
 	return true
 }
 
-// hashFormats are the git log formats in which a commit begins with its hash at the start of a
-// line, so that a message's text cannot be mistaken for a hash.
+// hashFormats are the formats of git log that print a commit's hash at the start of a line, so that text in a commit
+// message cannot be mistaken for a hash.
 var hashFormats = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isOwnLog reports whether git log or git show printed only commits made on this machine. The
-// format must be listed in hashFormats or be the default, and the output must not contain a note.
+// isOwnLog reports whether git log or git show printed only commits that were made on this machine. It returns false
+// if the format is neither the default nor listed in hashFormats, or if the output contains a git note.
 func (s *shellState) isOwnLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
@@ -216,9 +218,9 @@ func (s *shellState) isOwnLog(args []string) bool {
 		!s.verdict.tree.mayChangeLogFormat(s.verdict.Getenv))
 }
 
-// areOwnCommits reports whether all operands of git show are commits made on this machine. Without
-// operands, git shows the last commit. Tags are excluded because a tag has a message of its own.
-// All objects other than commits are excluded because their text may look like a commit.
+// areOwnCommits reports whether all operands of git show are commits that were made on this machine. Without operands,
+// git shows the last commit. A tag is not accepted, because it has a message of its own. Other objects are not
+// accepted, because their text may look like a commit.
 func (s *shellState) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")
@@ -227,18 +229,17 @@ func (s *shellState) areOwnCommits(operands []string) bool {
 	})
 }
 
-// areProjectFiles reports whether all operands of git show are files in the last commit or in the
-// index.
+// areProjectFiles reports whether all operands of git show are files in the last commit or in the index.
 func areProjectFiles(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
-		isStage := len(file) > 1 && file[1] == ':' // a side of a merge
+		isStage := len(file) > 1 && file[1] == ':' // The operand names one side of a merge, as in :2:FILE.
 		return !ok || (rev != "HEAD" && rev != "") || isStage || isForeignDir(file)
 	})
 }
 
-// isWorkingDiff reports whether a diff compares only the working tree, the index and the last
-// commit, and all changed files are the agent's own.
+// isWorkingDiff reports whether a diff compares only the working tree, the index and the last commit, and all changed
+// files are the project's own.
 func (s *shellState) isWorkingDiff(args []string) bool {
 	for _, a := range args {
 		if a == "--" {

@@ -1,4 +1,4 @@
-// This file judges places that the arguments of a program name: files, directories, addresses and packages.
+// This file judges the places from which a program reads: files, directories, addresses and packages.
 
 package origin
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// isInProjectDir reports whether the current directory belongs to the project.
+// isInProjectDir reports whether the current directory is in the project.
 func (s *shellState) isInProjectDir() bool {
 	if s.dir == "" || s.dir == s.verdict.tree.dir {
 		return s.dir == s.verdict.tree.dir
@@ -23,10 +23,9 @@ func (s *shellState) isInProjectDir() bool {
 	return isInside && !isForeignDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
-// isOwnInput reports whether the argument of a build program names only the project's own data. An
-// argument that is neither a file nor an address counts as the project's own, and so does a file in
-// the project that nobody else wrote. A file that git does not track also counts as the project's
-// own unless somebody else wrote it, because most such files are results of an earlier build.
+// isOwnInput reports whether the argument of a build program names only data of the project. This includes every
+// argument that is neither a file nor an address. A file in the project is accepted unless somebody else wrote it. An
+// untracked file is accepted as well, because most untracked files are results of an earlier build.
 func (s *shellState) isOwnInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemoteAddress(arg)
@@ -47,7 +46,7 @@ func (s *shellState) isOwnInput(arg string) bool {
 	return s.verdict.tree.levelOfPaths(judged, s.verdict.Machine) != LevelForeign
 }
 
-// isUntracked reports whether git does not track a file of the project.
+// isUntracked reports whether a file of the project is not tracked by git.
 func (s *shellState) isUntracked(rel string) bool {
 	if s.verdict.tree.worktree == nil {
 		return true
@@ -56,8 +55,8 @@ func (s *shellState) isUntracked(rel string) bool {
 	return err == nil && !tracked[rel]
 }
 
-// unreadOptionPattern matches option names whose values are not read as files, such as output files,
-// excluded files, and names of tests or images.
+// unreadOptionPattern matches the names of options whose values are not files to read, such as output files, excluded
+// files, and names of tests or images.
 var unreadOptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
@@ -65,8 +64,8 @@ var unreadOptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// inputFiles returns the arguments that may be files to read, which are operands and option values
-// except for options that match [unreadOptionPattern].
+// inputFiles returns the arguments that may be files to read: the operands and the values of options. It leaves out
+// the values of options that match [unreadOptionPattern].
 func (p *program) inputFiles() (all []string) {
 	before := ""
 	for _, a := range p.args {
@@ -86,8 +85,8 @@ func (p *program) inputFiles() (all []string) {
 	return all
 }
 
-// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME.
-// Such arguments get the prefix "?", because they count only if the file exists.
+// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME. Each result has the
+// prefix "?", because it is ignored if the file does not exist.
 func optionFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
@@ -109,7 +108,8 @@ func optionFiles(args []string) (files []string) {
 	return files
 }
 
-// optionalFiles returns operands with the prefix "?", because they count as files only if the files exist.
+// optionalFiles puts the prefix "?" before each operand, which means that the operand is ignored if no such file
+// exists.
 func optionalFiles(operands []string) (files []string) {
 	for _, a := range operands {
 		files = append(files, "?"+a)
@@ -117,8 +117,9 @@ func optionalFiles(operands []string) (files []string) {
 	return files
 }
 
-// isOtherHome reports whether an oxbow command reads another home's memory. This is a home
-// outside of the project that the command names, or the home nearest to another directory.
+// isOtherHome reports whether an oxbow command reads the memory of another home. This is a home outside of the project
+// that --home or OXBOW_HOME names. Without these, it is the home of the current directory, if the working directory
+// belongs to a different home.
 func (s *shellState) isOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
@@ -138,7 +139,7 @@ func (s *shellState) isOtherHome(args []string) bool {
 
 // isProjectDir reports whether a directory is in the project.
 func (s *shellState) isProjectDir(dir string) bool {
-	isRelative := s.dir == "" && !filepath.IsAbs(dir) // relative to an unknown directory
+	isRelative := s.dir == "" && !filepath.IsAbs(dir) // The directory is relative to a directory that is not known.
 	if isRelative || dir == unknownWord {
 		return false
 	}
@@ -146,7 +147,7 @@ func (s *shellState) isProjectDir(dir string) bool {
 	return isInside && !isForeignDir(rel)
 }
 
-// nearestHome returns the nearest directory .oxbow at or above a directory, or "".
+// nearestHome returns the nearest directory .oxbow in a directory or its parents, or "" if there is none.
 func nearestHome(dir string) string {
 	for dir != "" {
 		if home := filepath.Join(dir, ".oxbow"); isDir(home) {
@@ -160,8 +161,8 @@ func nearestHome(dir string) string {
 	return ""
 }
 
-// areOwnPackages reports whether the packages that are named to the command go belong to the project or to
-// the standard library.
+// areOwnPackages reports whether all packages that are passed to the command go belong to the project or to the
+// standard library.
 func (s *shellState) areOwnPackages(names []string) bool {
 	module := s.verdict.tree.goModule()
 	return !slices.ContainsFunc(names, func(n string) bool {
@@ -174,7 +175,7 @@ func (s *shellState) areOwnPackages(names []string) bool {
 
 // goModule returns the path of the Go module at the project's root, or "".
 func (t *projectTree) goModule() string {
-	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // a missing file names no module
+	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // A missing file has no module path.
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "module "); ok {
 			return strings.Trim(strings.TrimSpace(rest), `"`)
@@ -183,8 +184,8 @@ func (t *projectTree) goModule() string {
 	return ""
 }
 
-// isInWorkingTree reports whether the current directory is in the project's working tree, and not in
-// another working tree below it.
+// isInWorkingTree reports whether the current directory is in the project's working tree, and not in a nested working
+// tree.
 func (s *shellState) isInWorkingTree() bool {
 	if s.dir == "" || s.verdict.tree.worktree == nil {
 		return false

@@ -1,4 +1,4 @@
-// This file contains the state in which the verdict on a call is computed.
+// This file contains the state of judging one tool call.
 
 package origin
 
@@ -10,46 +10,46 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// verdictState is the state in which the verdict on a call is computed.
+// verdictState collects what is known about a tool call while the call is judged.
 type verdictState struct {
 	Machine
 	tree         *projectTree
 	highestLevel Level
-	cause        string // the part of a command that determined the level
+	cause        string // the part of the command that raised the level
 	ownFiles     []string
 	otherFiles   []string
-	runLevel     Level // highest level of text that a program in a command may have written into files
+	runLevel     Level // highest level of the text that a program of the command may have written into files
 }
 
-// raiseLevel sets the level if it is higher than the current level.
+// raiseLevel sets the level of the output if the new level is higher. cause is the reason that is reported.
 func (j *verdictState) raiseLevel(l Level, cause string) {
 	j.runLevel = max(j.runLevel, l)
 	j.raisePrintedLevel(l, cause)
 }
 
-// raisePrintedLevel is like raiseLevel, for a program that writes no text of others into files.
+// raisePrintedLevel is like raiseLevel, but for a program that only prints text of others and writes none into files.
 func (j *verdictState) raisePrintedLevel(l Level, cause string) {
 	if l > j.highestLevel {
 		j.highestLevel, j.cause = l, cause
 	}
 }
 
-// recordOwnFiles records files into which the agent's own text was written.
+// recordOwnFiles records files into which the call wrote the agent's own text.
 func (j *verdictState) recordOwnFiles(paths ...string) {
 	for _, p := range paths {
 		j.ownFiles = append(j.ownFiles, j.tree.resolveLinks(p))
 	}
 }
 
-// recordOtherFiles records files into which other text was written.
+// recordOtherFiles records files into which the call wrote text that is not the agent's own.
 func (j *verdictState) recordOtherFiles(paths ...string) {
 	for _, p := range paths {
 		j.otherFiles = append(j.otherFiles, j.tree.resolveLinks(p))
 	}
 }
 
-// recordPartialEdits records files of which the agent changed a part. Such a file is the agent's own only if it
-// was before, because the rest may be text by others.
+// recordPartialEdits records files that the agent edited in part. Such a file counts as the agent's own only if it did
+// before the edit, because the rest may be text by others.
 func (j *verdictState) recordPartialEdits(paths []string) {
 	if j.LastWriters == nil {
 		j.recordOwnFiles(paths...)
@@ -65,11 +65,11 @@ func (j *verdictState) recordPartialEdits(paths []string) {
 	}
 }
 
-// maxFiles is the maximum number of a call's files that are examined. With more files, the level
-// is LevelForeign.
+// maxFiles is the maximum number of files of a call that are examined. A call with more files gets the level
+// LevelForeign.
 const maxFiles = 500
 
-// raiseForReadFiles raises the level to the highest level among the files read.
+// raiseForReadFiles raises the level of the output to the highest level of the files that were read.
 func (j *verdictState) raiseForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative
@@ -80,7 +80,7 @@ func (j *verdictState) raiseForReadFiles(dir string, paths []string, cause strin
 	j.raiseLevel(j.tree.levelOfPaths(absolutePaths(dir, paths), j.Machine), cause)
 }
 
-// absolutePaths returns the paths as absolute paths. Relative paths are below dir.
+// absolutePaths returns the absolute paths. A relative path is resolved in dir.
 func absolutePaths(dir string, paths []string) (all []string) {
 	for _, p := range paths {
 		p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator)))

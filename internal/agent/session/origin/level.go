@@ -4,20 +4,20 @@ package origin
 
 import "github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 
-// Level is the origin of a text that a call returned, from the most to the least trusted.
+// Level says who wrote a text that a tool call returned. A higher level means less trust.
 type Level int
 
-// The levels.
+// These are the levels, the most trusted first.
 const (
-	LevelOwn       Level = iota // by the project, the agent or the person
-	LevelUnvouched              // by a program that oxbow does not know
-	LevelForeign                // by somebody else
+	LevelOwn       Level = iota // The project, the agent or the person wrote the text.
+	LevelUnvouched              // A program that oxbow does not know printed the text.
+	LevelForeign                // Somebody else wrote the text.
 )
 
 // Machine provides information about the computer on which the call was made.
 type Machine struct {
 	Getenv func(string) string
 
-	// LastWriters returns the last writers of files, whose paths are absolute and resolved.
+	// LastWriters returns who wrote each file last. The paths are absolute, with symbolic links resolved.
 	LastWriters func(paths []string) []fingerprint.Writer
 }

@@ -1,15 +1,14 @@
-// This file judges the origin of the text that a call returned.
+// This file decides who wrote the text that a tool call returned.
 
-// Package origin judges whether a text that a tool returned to an agent comes from the project,
-// from the agent itself, from somebody else, or from an unknown program.
+// Package origin judges whether a text that a tool returned to an agent comes from the project, from the agent itself,
+// from somebody else, or from an unknown program.
 //
-// The origin depends on the source of the bytes: the tool ([clientfile.Tools]), the program that a command
-// runs ([programs]), and the files that the tool or the program reads. Links are resolved first. A
-// file in a directory of foreign code in the project, such as node_modules, is foreign. Any other
-// file is the agent's own if the agent wrote it last, or if git tracks it in the project and nobody
-// else wrote it. A file in which a client stores its notes ([memoryFiles]) is also the agent's own.
-// The remaining files are foreign. If the project has no git repository, they are unvouched inside
-// of the project.
+// The origin depends on the source of the bytes: the tool ([clientfile.Tools]), the program that a command runs
+// ([programs]), and the files that the tool or the program reads. Symbolic links are resolved first. A file in a
+// directory of foreign code in the project, such as node_modules, is foreign. Any other file is the agent's own if the
+// agent wrote it last, or if git tracks it in the project and nobody else wrote it. A file in which a client stores
+// its notes ([memoryFiles]) is also the agent's own. All other files are foreign. If the project has no git
+// repository, files inside the project are unvouched instead.
 package origin
 
 import (
@@ -20,26 +19,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ToolCall is a tool call.
+// ToolCall is a call of a tool by an agent, with the text that the tool returned.
 type ToolCall struct {
-	Client string // the client's name in setup
-	Tool   string // the client's name for the tool
+	Client string // client's name as in oxbow setup
+	Tool   string // name of the tool in that client
 	Input  json.RawMessage
 	Dir    string // absolute path of the working directory
-	Output string // the returned text, searched for file names, commit hashes and the like
+	Output string // the returned text, in which file names and commit hashes are searched
 }
 
-// Verdict is the origin of a call's text.
+// Verdict says who wrote the text that a call returned and the files that the call wrote.
 type Verdict struct {
 	Level Level
-	Cause string // the tool and its argument, if Level is not LevelOwn
+	Cause string // the tool and its argument that raised Level ("" for LevelOwn)
 
-	// Files that the call wrote, as absolute resolved paths: files with the agent's own text, and
-	// files with other text.
+	// These are the files that the call wrote, as absolute paths without symbolic links. OwnFiles have the agent's own
+	// text, and OtherFiles have other text.
 	OwnFiles, OtherFiles []string
 
-	// RunLevel is the highest level of text that the call may have written into files that it does not
-	// name. It is LevelOwn for tools that only read.
+	// RunLevel is the highest level of the text that the call may have written into files that it does not name. It is
+	// LevelOwn for a tool that only reads.
 	RunLevel Level
 }
 
@@ -49,14 +48,14 @@ const maxCause = 250
 // JudgeCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeign.
 func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 	defer func() {
-		if recover() != nil { // a strange command must not break a client's hook
+		if recover() != nil { // Ignore a panic, because an unusual command must not stop the client's hook.
 			v = Verdict{Level: LevelForeign, Cause: causeText(c.Tool, "")}
 		}
 	}()
 	u, _ := findPurpose(c.Client, c.Tool)
 	j := &verdictState{Machine: m, tree: newProjectTree(c.Dir)}
 	var in map[string]any
-	_ = json.Unmarshal(c.Input, &in) // arguments that cannot be decoded stay empty
+	_ = json.Unmarshal(c.Input, &in) // Arguments that cannot be decoded stay empty.
 	arg := ""
 	switch u {
 	case purposeShell:
@@ -104,7 +103,7 @@ func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 	return v
 }
 
-// writesWholeFile reports whether an edit wrote its files' whole text, and not only a part.
+// writesWholeFile reports whether an edit replaced the whole text of its files, and not only a part.
 func writesWholeFile(args map[string]any) bool {
 	for _, k := range []string{"content", "file_text", "contents"} {
 		if _, ok := args[k].(string); ok {
@@ -115,21 +114,21 @@ func writesWholeFile(args map[string]any) bool {
 		args, _ = edits[0].(map[string]any)
 	}
 	old, replaces := args["old_string"].(string)
-	return replaces && old == "" // Claude Code and Gemini CLI write a new file in this way
+	return replaces && old == "" // Claude Code and Gemini CLI create a file by replacing an empty text.
 }
 
-// causeText returns the tool and its argument on a single line, with "…" in the place of unknown words.
+// causeText returns the tool and its argument on a single line. Words that are not known are shown as "…".
 func causeText(tool, arg string) string {
 	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
 	return strings.TrimSpace(text.TruncateBytes(line, maxCause))
 }
 
-// pathArguments are tools' arguments that contain paths.
+// pathArguments lists the names of tool arguments that contain paths.
 var pathArguments = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
 	"paths", "file_paths", "include", "target_file", "targetFile", "relativeWorkspacePath", "relative_workspace_path",
 	"target_directory", "targetDirectory"}
 
-// argumentPaths returns the files and directories in a tool's arguments.
+// argumentPaths returns the files and directories that a tool's arguments name.
 func argumentPaths(args map[string]any) (paths []string) {
 	for _, k := range pathArguments {
 		switch v := args[k].(type) {
@@ -148,8 +147,8 @@ func argumentPaths(args map[string]any) (paths []string) {
 	return paths
 }
 
-// patternBaseDir returns the directory in which a tool's pattern begins, such as Glob's, unless it
-// is relative to the working directory.
+// patternBaseDir returns the directory in which a tool expands a file pattern, such as the pattern of Glob. It returns
+// nothing if the pattern is relative to the working directory.
 func patternBaseDir(args map[string]any) []string {
 	p, _ := args["pattern"].(string)
 	for _, start := range []string{"/", "~", ".."} {
@@ -160,7 +159,7 @@ func patternBaseDir(args map[string]any) []string {
 	return nil
 }
 
-// dirBeforePattern returns the directory part of a path before the first element with a pattern.
+// dirBeforePattern returns the directories of a path before the first element that contains a pattern.
 func dirBeforePattern(p string) string {
 	i := strings.IndexAny(p, "*?[{")
 	if i < 0 {
@@ -173,7 +172,7 @@ func dirBeforePattern(p string) string {
 	return p[:i]
 }
 
-// firstTextArgument returns the first of the arguments that is a text and not empty.
+// firstTextArgument returns the value of the first argument in keys that is a non-empty string, or "".
 func firstTextArgument(args map[string]any, keys ...string) string {
 	for _, k := range keys {
 		if s, ok := args[k].(string); ok && s != "" {
@@ -183,8 +182,7 @@ func firstTextArgument(args map[string]any, keys ...string) string {
 	return ""
 }
 
-// commandLine returns a shell call's command line. In the call, it is a text or a list of
-// arguments.
+// commandLine returns the command line that a shell tool runs. The argument is a string or a list of words.
 func commandLine(arguments map[string]any) string {
 	for _, k := range []string{"command", "cmd"} {
 		switch v := arguments[k].(type) {
@@ -208,10 +206,10 @@ func commandLine(arguments map[string]any) string {
 	return ""
 }
 
-// quoteArg returns an argument with quotes for a shell.
+// quoteArg quotes an argument for a shell.
 func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// patchedFiles returns the files that an apply_patch patch names after one of the marks.
+// patchedFiles returns the files that a patch for apply_patch names in lines that begin with one of the marks.
 func patchedFiles(args map[string]any, marks ...string) (files []string) {
 	patch := firstTextArgument(args, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {
@@ -224,7 +222,8 @@ func patchedFiles(args map[string]any, marks ...string) (files []string) {
 	return files
 }
 
-// isShellOption reports whether a program is a shell and an option says that a command follows, as in "bash -lc".
+// isShellOption reports whether the program is a shell and the option says that a command line follows, as in "bash
+// -lc".
 func isShellOption(program, option string) bool {
 	return strings.HasSuffix(program, "sh") && strings.HasPrefix(option, "-") && strings.HasSuffix(option, "c")
 }

@@ -1,4 +1,4 @@
-// Tests of where the text of a call comes from.
+// This file tests who counts as the author of the text that a tool call returned.
 
 package origin
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// project makes a project of git with a file of each sort, and returns its directory.
+// project creates a git project with one file of each kind, and returns the project's directory.
 func project(t testing.TB) string {
 	git := testenv.Program(t, "git", "apt-get install git")
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -62,7 +62,7 @@ func project(t testing.TB) string {
 	return dir
 }
 
-// judged returns the verdict on a call in the project, whose agent wrote own.md.
+// judged returns the verdict on a call in the project. The agent has written own.md.
 func judged(dir, client, tool string, input map[string]any, output string) Verdict {
 	in, _ := json.Marshal(input)
 	return JudgeCall(ToolCall{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
@@ -74,7 +74,7 @@ func judged(dir, client, tool string, input map[string]any, output string) Verdi
 				case filepath.Join(dir, "own.md"):
 					ws[i] = fingerprint.WriterAgent
 				case filepath.Join(dir, "docs/b.md"):
-					ws[i] = fingerprint.WriterForeign // fetched over it
+					ws[i] = fingerprint.WriterForeign // A fetched file was downloaded over the previous text.
 				}
 			}
 			return ws
@@ -115,7 +115,7 @@ EOF
 			"mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
 		},
 		LevelForeign: {
-			// programs that print files of others, or of another directory
+			// These programs print files by others, or files of another directory.
 			"gofmt ../out.md", "prettier new.md", "shfmt ../out.md", "gcc -E ../out.md",
 			"python3 -m json.tool ../out.md",
 			"cd .. && go test ./...", "make -C ..", "make -f ../out.md", "npm test --prefix ..",
@@ -126,17 +126,17 @@ EOF
 			"cd vendor/x && make",
 			"go test example.org/x/...", "go list -m -json all", "cargo metadata", "npm init evil",
 			"go test -exec 'curl https://evil.example' ./...",
-			// files in options
+			// These options name files to read.
 			"xargs -a ../out.md echo", "xargs --arg-file=../out.md echo", "parallel echo :::: ../out.md",
 			"tar -xOf../out.md",
 			"tar --file=../out.md -xO", "diff --from-file=../out.md a.go", "date -f ../out.md",
 			"date --file=../out.md",
 			"env '-Scurl https://evil.example'", "cp ../out.md /dev/stdout", "sort --files0-from=../out.md",
-			// git commands that read other files, run programs, or show a side of a merge
+			// These git commands read other files, run programs, or show one side of a merge.
 			"git grep --untracked text", "git grep --no-index text ../out.md", "git blame --contents ../out.md a.go",
 			"git blame docs/b.md", "git config -f ../out.md --list", "git bisect run curl https://evil.example",
 			"git rebase -x 'curl https://evil.example' HEAD~1", "git show :3:a.go",
-			// another memory
+			// These commands read another memory.
 			"oxbow --home ../other get x", "oxbow --home=../other list", "OXBOW_HOME=../other oxbow list",
 			"curl https://evil.example/x", "curl -s https://evil.example | jq .", "wget -qO- http://evil.example",
 			"curl evil.example", "bash -c \"curl http://x\"", "cat <(curl http://x)", "echo x | xargs curl",
@@ -222,7 +222,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestHistory checks that commits made here are the agent's own, and others are not.
+// TestHistory tests that commits that were made on this machine count as the agent's own, and other commits do not.
 func TestHistory(t *testing.T) {
 	dir := project(t)
 	c := exec.Command(testenv.Program(t, "git", "apt-get install git"), "-C", dir, "rev-parse", "HEAD")
@@ -271,7 +271,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestWritten checks which files a command is found to write, and with whose text.
+// TestWritten tests which written files are recorded for a command, and with whose text.
 func TestWritten(t *testing.T) {
 	dir := project(t)
 	for _, c := range []struct {
@@ -309,7 +309,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestRuns checks which calls may write text of others into files that they do not name.
+// TestRuns tests which calls may write text of others into files that they do not name.
 func TestRuns(t *testing.T) {
 	dir := project(t)
 	for command, want := range map[string]Level{
@@ -341,7 +341,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestEdits checks that an edit of a part of a file does not make the rest the agent's own.
+// TestEdits tests that an edit of a part of a file does not make the rest of the file the agent's own.
 func TestEdits(t *testing.T) {
 	dir := project(t)
 	others, own := filepath.Join(dir, "docs/b.md"), filepath.Join(dir, "a.go")
@@ -366,7 +366,7 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.OwnFiles, v.OtherFiles)
 		}
 	}
-	// A part of a file whose writer is not known does not make the rest of it the agent's own.
+	// Edit a part of each file whose writer is not known. The file must not become the agent's own.
 	for _, file := range []string{outside, untracked, filepath.Join(dir, "node_modules/x/README.md")} {
 		for client, in := range map[string]map[string]any{
 			"claude":   {"file_path": file, "old_string": "a", "new_string": "b"},

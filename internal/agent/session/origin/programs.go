@@ -1,4 +1,4 @@
-// This file has a table that specifies, for each program, where its output comes from.
+// This file contains a table of programs, which says for each program where the text that it prints comes from.
 
 package origin
 
@@ -11,32 +11,34 @@ import (
 	"sync"
 )
 
-// programKind determines the origin of the text that a program prints.
+// programKind says where the text that a program prints comes from.
 type programKind int
 
 const (
-	kindUnlisted programKind = iota // any text
-	kindPrinter                     // messages of the program, and texts from its arguments
-	kindBuilder                     // messages about the project, which it builds or tests
-	kindReader                      // the files in its arguments
-	kindFilter                      // likewise, but the first argument is a pattern or a script
-	kindLister                      // names of files
-	kindFinder                      // file names, and the output of a program that it runs
-	kindFetcher                     // the content of a URL
-	// Text from other machines, packages, databases, containers, logs or the clipboard.
+	kindUnlisted programKind = iota // The program is not in the table and may print any text.
+	kindPrinter                     // The program prints its own messages and the texts of its arguments.
+	kindBuilder                     // The program prints messages about the project that it builds or tests.
+	kindReader                      // The program prints the files in its arguments.
+	// The program prints the files in its arguments. Its first argument is a pattern or a script.
+	kindFilter
+	kindLister // The program prints names of files.
+	// The program prints names of files, and the output of a program that it runs for the files.
+	kindFinder
+	kindFetcher // The program prints the content of a URL.
+	// The program prints text from other machines, packages, databases, containers, logs or the clipboard.
 	kindForeign
-	kindDatabase      // the file in its first argument
-	kindCopier        // nothing, because it copies files
-	kindTee           // standard input, which the program also writes into files
-	kindChangeDir     // nothing, because it changes the directory
-	kindEval          // the output of the command line in its arguments
-	kindReadVariables // nothing, because it reads standard input into variables
-	kindGit           // see git.go
-	kindOxbow         // a memory's entries (this is oxbow itself)
-	kindShell         // the output of the script or the command line in its arguments
+	kindDatabase      // The program prints from the database file in its first argument.
+	kindCopier        // The program prints nothing, because it copies files.
+	kindTee           // The program prints its standard input, and also writes it into files.
+	kindChangeDir     // The program prints nothing, because it changes the current directory.
+	kindEval          // The program prints the output of the command line in its arguments.
+	kindReadVariables // The program prints nothing, because it reads its standard input into variables.
+	kindGit           // File git.go judges git commands.
+	kindOxbow         // This is oxbow itself, which prints entries of a memory.
+	kindShell         // The program prints the output of the script or the command line in its arguments.
 )
 
-// programKinds contains the kinds of programs by name.
+// programKinds contains the kind of each listed program, by name.
 var programKinds = sync.OnceValue(func() map[string]programKind {
 	return kindsByName(map[programKind]string{
 		kindPrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
@@ -87,11 +89,11 @@ func kindsByName(names map[programKind]string) map[string]programKind {
 	return all
 }
 
-// systemDirs are directories of programs that do not belong to a project.
+// systemDirs are the directories in which a program is trusted to be the program of its name.
 var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
-// judgeSimpleCommand judges a program and its arguments.
+// judgeSimpleCommand judges a command that consists of a program and its arguments.
 func (s *shellState) judgeSimpleCommand(words []string) {
 	if len(words) == 0 {
 		return
@@ -105,7 +107,8 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 		s.verdict.raiseLevel(LevelUnvouched, p.text)
 		return
 	}
-	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // projects usually track these scripts
+	// Projects usually track these scripts, so they count as the project's own.
+	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw"
 	dir := path.Dir(filepath.ToSlash(words[0]))
 	isElsewhere := dir != "." && !slices.Contains(systemDirs, dir)
 	isHere := strings.HasPrefix(words[0], "./")
@@ -114,7 +117,7 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 		s.verdict.raiseLevel(
 			LevelUnvouched,
 			p.text,
-		) // a program outside of systemDirs may be any program, whatever its name
+		) // A program outside of systemDirs may be any program, whatever its name is.
 	}
 	if w, ok := wrappers[p.name]; ok {
 		s.judgeWrapped(w, p.args)
@@ -131,13 +134,13 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 	s.judgeProgram(p)
 }
 
-// judgeProgram judges a program by its kind.
+// judgeProgram judges a program according to its kind.
 func (s *shellState) judgeProgram(p program) {
 	switch programKinds()[p.name] {
 	case kindPrinter:
 	case kindBuilder:
 		s.judgeBuild(p)
-		if slices.Contains(p.args, "-E") { // a compiler prints the file
+		if slices.Contains(p.args, "-E") { // With -E, a compiler prints the source file.
 			s.judgeReadFiles(s.namedFiles(p.name, findOperands(p.args)), p.text)
 		}
 	case kindReader:
@@ -167,7 +170,7 @@ func (s *shellState) judgeProgram(p program) {
 	}
 }
 
-// judgeQuietProgram judges a program that prints no text of its own.
+// judgeQuietProgram judges a program that prints no text of its own, such as cp, cd or eval.
 func (s *shellState) judgeQuietProgram(p program) {
 	switch programKinds()[p.name] {
 	case kindOxbow:
@@ -192,8 +195,8 @@ func (s *shellState) judgeQuietProgram(p program) {
 	}
 }
 
-// namedFiles returns the operands that are files. An operand that may be a number or the value of
-// an option gets the prefix "?", which means that it counts only if the file exists.
+// namedFiles returns the operands that name files. An operand that may also be a number or the value of an option gets
+// the prefix "?", which means that it is ignored if no such file exists.
 func (s *shellState) namedFiles(name string, operands []string) (files []string) {
 	isName := func(a string) bool {
 		return name == "cat" || name == "." || name == "source" || strings.ContainsAny(a, `/\.*?`) || a == unknownWord
@@ -214,7 +217,7 @@ func (s *shellState) namedFiles(name string, operands []string) (files []string)
 	return files
 }
 
-// judgeFetcher judges a program that reads a URL.
+// judgeFetcher judges a program that reads URLs, such as curl.
 func (s *shellState) judgeFetcher(p program) {
 	level := LevelUnvouched
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemoteAddress(a) }) {
@@ -237,20 +240,21 @@ func (s *shellState) judgeFetcher(p program) {
 	}
 }
 
-// judgeCopy judges cp, mv and similar programs. If all files that it reads are the agent's own, so
-// are the files that it writes.
+// judgeCopy judges cp, mv and similar programs. The copies count as the agent's own only if all source files do.
 func (s *shellState) judgeCopy(args []string) {
 	rest := findOperands(args)
 	if len(rest) < 2 {
 		return
 	}
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
-	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") { // such as /dev/stdout
+	// A device such as /dev/stdout prints the copied text.
+	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") {
 		s.judgeReadFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
 	isOwn := s.fileLevel(from) == LevelOwn
-	if !isOwn || s.fileLevel([]string{"?" + to}) != LevelOwn { // the last operand is a source after -t
+	// After the option -t, the last operand is a source and not the target.
+	if !isOwn || s.fileLevel([]string{"?" + to}) != LevelOwn {
 		s.verdict.runLevel = LevelForeign
 	}
 	s.recordWrites([]string{to}, isOwn)
@@ -259,8 +263,8 @@ func (s *shellState) judgeCopy(args []string) {
 	}
 }
 
-// judgeFilter judges a program whose first argument is a pattern or a script, unless an option contains
-// the pattern or script.
+// judgeFilter judges a program whose first argument is a pattern or a script, such as grep or sed. If an option
+// contains the pattern or script, all arguments are files.
 func (s *shellState) judgeFilter(p program) {
 	rest := findOperands(p.args)
 	hasPattern := slices.ContainsFunc(p.args, func(a string) bool {
@@ -271,14 +275,14 @@ func (s *shellState) judgeFilter(p program) {
 		rest = rest[1:]
 	}
 	files := append(s.namedFiles(p.name, rest), optionFiles(p.args)...)
-	readsDir := p.isRecursive() && !s.isPiped // unless files are named
+	readsDir := p.isRecursive() && !s.isPiped // A recursive search without file operands reads the current directory.
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}
 	s.judgeSearch(files, p.text)
 }
 
-// judgeScript judges the script of sed or awk, which may name files and run commands.
+// judgeScript judges a script of sed or awk, because the script may name files and run commands.
 func (s *shellState) judgeScript(p program, script string) {
 	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
 	if !isScript {
@@ -300,12 +304,13 @@ func (s *shellState) judgeScript(p program, script string) {
 	}
 }
 
-// sedCommandPattern matches a sed script that may run a command, by the command e or a replacement's flag e.
+// sedCommandPattern matches a sed script that may run a command, with the command e or with the flag e of a
+// replacement.
 var sedCommandPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) },
 )
 
-// isRecursive reports whether the program searches directories.
+// isRecursive reports whether the program searches directories and not only files.
 func (p *program) isRecursive() bool {
 	if slices.Contains([]string{"rg", "ag", "ack"}, p.name) {
 		return true
@@ -316,8 +321,7 @@ func (p *program) isRecursive() bool {
 	})
 }
 
-// judgeFinder judges a program that finds files, and also the program that the finder runs for the
-// files.
+// judgeFinder judges a program that finds files, and the program that it runs for the found files.
 func (s *shellState) judgeFinder(p program) {
 	roots := p.args
 	if i := slices.IndexFunc(p.args, func(a string) bool {
@@ -325,7 +329,7 @@ func (s *shellState) judgeFinder(p program) {
 	}); i >= 0 {
 		roots = p.args[:i]
 	}
-	if p.name != "find" { // the first operand is a pattern
+	if p.name != "find" { // In other finders than find, the first operand is a pattern.
 		rest := findOperands(p.args)
 		roots = rest[min(1, len(rest)):]
 	}
@@ -345,7 +349,7 @@ func (s *shellState) judgeFinder(p program) {
 	}
 }
 
-// replaceUnknownWords replaces each word that is partly unknown by unknownWord.
+// replaceUnknownWords replaces each word that contains an unknown part by unknownWord.
 func replaceUnknownWords(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, unknownWord) {

@@ -1,4 +1,4 @@
-// This file judges the output of a search.
+// This file judges the lines that a search printed.
 
 package origin
 
@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// raiseForSearch raises the level to the highest level among the searched files and directories and
-// the files with lines in the output. A line without a file name may be from any file of a
-// searched directory, so it is unvouched.
+// raiseForSearch raises the level to the highest level among the searched files and the files with lines in the
+// output. A printed line without a file name may come from any file in a searched directory, so it makes the level at
+// least LevelUnvouched.
 func (j *verdictState) raiseForSearch(dir string, paths []string, output, cause string) {
 	j.raiseForReadFiles(dir, paths, cause)
 	hasDir := slices.ContainsFunc(absolutePaths(dir, paths), isDir)
@@ -29,23 +29,23 @@ func (j *verdictState) raiseForSearch(dir string, paths []string, output, cause 
 	}
 }
 
-// maxUnnamedWords is the maximum number of words in a line that needs no file name, because a search
-// also prints counts and file names.
+// A line with at most maxUnnamedWords words does not need a file name, because a search also prints counts and file
+// names.
 const maxUnnamedWords = 5
 
-// searchLines collects the files in the lines of a search.
+// searchLines collects the files from which a search printed lines.
 type searchLines struct {
 	dir        string
-	isFile     map[string]bool // results of earlier checks by name
-	files      []string        // files whose lines were printed
-	hasUnnamed bool            // some lines contain no file name
+	isFile     map[string]bool // whether a file with this name exists, for the names that were checked before
+	files      []string        // files from which the search printed lines
+	hasUnnamed bool            // The search printed a line that names no file.
 }
 
-// contextSeparator matches the separator after the name in a context line, NAME-LINE-TEXT.
+// contextSeparator matches the line number between the name and the text in a context line NAME-LINE-TEXT.
 var contextSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]+-`) })
 
-// addLine finds the file of a line, which has the form NAME:LINE:TEXT, NAME:TEXT or NAME-LINE-TEXT. A
-// line that is only a file name contains no text of the file.
+// addLine determines the file from which a line was printed. A line has the form NAME:LINE:TEXT, NAME:TEXT or
+// NAME-LINE-TEXT. A line that consists only of a file name contains no text of the file, so its file is not recorded.
 func (l *searchLines) addLine(line string) {
 	if line == "" || l.hasFile(line) {
 		return
@@ -66,11 +66,11 @@ func (l *searchLines) addLine(line string) {
 	l.hasUnnamed = l.hasUnnamed || len(strings.Fields(line)) > maxUnnamedWords
 }
 
-// maxFileName is the number of bytes that are searched for a file name at the start of a line.
+// A file name is searched for in the first maxFileName bytes of a line.
 const maxFileName = 400
 
-// recordIfFile reports whether a file with the name exists. If so, it records that a line of the file
-// was printed.
+// recordIfFile records that the search printed a line of a file, if a file with this name exists. It reports whether
+// the file exists.
 func (l *searchLines) recordIfFile(name string) bool {
 	isFile := l.hasFile(name)
 	if isFile && !slices.Contains(l.files, name) {
@@ -79,7 +79,7 @@ func (l *searchLines) recordIfFile(name string) bool {
 	return isFile
 }
 
-// hasFile reports whether a file with the name exists.
+// hasFile reports whether a file with this name exists in the searched directory.
 func (l *searchLines) hasFile(name string) bool {
 	isFile, ok := l.isFile[name]
 	if !ok {

@@ -1,4 +1,4 @@
-// This file judges the statements of a shell command line.
+// This file judges a shell command line statement by statement.
 
 package origin
 
@@ -10,17 +10,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxNestedLines is the maximum depth of command lines within command lines.
+// A command line may contain another command line, as in sh -c. maxNestedLines is the maximum depth.
 const maxNestedLines = 8
 
-// judgeCommand judges a command line and its output.
+// judgeCommand judges a command line. printed is the text that the command line printed.
 func (j *verdictState) judgeCommand(line, printed string) {
 	s := shellState{verdict: j, dir: j.tree.dir, vars: map[string][]string{}, output: printed}
 	s.judgeLine(line)
 }
 
-// judgeLine judges a command line. A line that is not valid in a Unix shell, such as a PowerShell line,
-// is unvouched and is split at the characters that separate commands in most shells.
+// judgeLine judges a command line. If the line is not valid in a Unix shell, for example because it is for PowerShell,
+// it is unvouched. It is then split at the characters that separate commands in most shells.
 func (s *shellState) judgeLine(line string) {
 	s.depth++
 	if s.depth > maxNestedLines {
@@ -49,16 +49,16 @@ func (s *shellState) judgeStatements(list []*syntax.Stmt) {
 	}
 }
 
-// judgeSubshell judges statements that cannot change the directory or the variables of the statements after
-// them.
+// judgeSubshell judges the statements of a subshell, which cannot change the directory or the variables of the
+// statements after the subshell.
 func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
 	inner := *s
 	inner.vars = maps.Clone(s.vars)
 	inner.judgeStatements(list)
 }
 
-// judgeStatement judges a statement. A file that the statement writes counts as the agent's own text only if
-// the statement reads nothing but the agent's own text.
+// judgeStatement judges a statement. A file that the statement writes counts as the agent's own only if the statement
+// reads nothing but the agent's own text.
 func (s *shellState) judgeStatement(st *syntax.Stmt) {
 	oldLevel, oldWhat := s.verdict.highestLevel, s.verdict.cause
 	s.verdict.highestLevel = LevelOwn
@@ -73,7 +73,7 @@ func (s *shellState) judgeStatement(st *syntax.Stmt) {
 	}
 }
 
-// judgeRedirect judges the file that a redirection reads, and records the file that it writes.
+// judgeRedirect judges the file that a redirection reads or records the file that it writes.
 func (s *shellState) judgeRedirect(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		s.wordValues(r.Hdoc)
@@ -115,7 +115,7 @@ func (s *shellState) judgeShellCommand(c syntax.Command) {
 	}
 }
 
-// judgeCompound judges all statements within a compound statement.
+// judgeCompound judges all statements in a compound statement, such as a loop or a condition.
 func (s *shellState) judgeCompound(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:
@@ -124,7 +124,7 @@ func (s *shellState) judgeCompound(c syntax.Command) {
 			s.judgeStatements(c.Then)
 		}
 	case *syntax.WhileClause:
-		for range 2 { // twice, because values of the first round may be used in the second
+		for range 2 { // Judge a loop twice, because the second round may use values that the first round assigned.
 			s.judgeStatements(c.Cond)
 			s.judgeStatements(c.Do)
 		}
@@ -138,12 +138,12 @@ func (s *shellState) judgeCompound(c syntax.Command) {
 		for _, item := range c.Items {
 			s.judgeStatements(item.Stmts)
 		}
-	default: // tests and arithmetic, which may contain commands
+	default: // The statement is a test or an arithmetic expression, which may contain commands.
 		s.judgeCommandsIn(c)
 	}
 }
 
-// assignLoopVariable assigns all values of a loop to its variable.
+// assignLoopVariable assigns all values of the loop to its variable.
 func (s *shellState) assignLoopVariable(l syntax.Loop) {
 	loop, ok := l.(*syntax.WordIter)
 	if !ok {
@@ -157,7 +157,7 @@ func (s *shellState) assignLoopVariable(l syntax.Loop) {
 	s.addToVariable(loop.Name.Value, values)
 }
 
-// addToVariable adds values to a variable. The variable also keeps the old values, because it is unknown which
+// addToVariable adds possible values to a variable. The earlier values stay possible, because it is unknown which
 // statements run.
 func (s *shellState) addToVariable(name string, values []string) {
 	all := slices.Clone(s.vars[name])
@@ -169,8 +169,9 @@ func (s *shellState) addToVariable(name string, values []string) {
 	s.vars[name] = limitValues(all)
 }
 
-// judgeBinaryCommand judges two statements. In a pipe, the second statement reads the first's output. If this
-// output is not the agent's own text, neither are the files that the second statement writes.
+// judgeBinaryCommand judges two statements that an operator such as | or && joins. In a pipe, the second statement
+// reads the output of the first. If this output is not the agent's own text, neither are the files that the second
+// statement writes.
 func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
 	s.judgeStatement(c.X)
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
@@ -188,7 +189,7 @@ func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
 	s.isPiped = wasPiped
 }
 
-// judgeCommandsIn judges the commands in a node.
+// judgeCommandsIn judges all commands in a part of the syntax tree, such as a word.
 func (s *shellState) judgeCommandsIn(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -203,9 +204,9 @@ func (s *shellState) judgeCommandsIn(node syntax.Node) {
 	})
 }
 
-// applyAssignments processes assignments. PATH, LD_* and GIT_* variables make the command unvouched, because
-// they change which programs run. After a GIT_* variable, the repository of git is not known any
-// more.
+// applyAssignments processes assignments of variables. After an assignment of PATH, an LD_* variable or a GIT_*
+// variable, the command is unvouched, because these variables change which programs run. After a GIT_* variable, it is
+// also unknown which repository git uses.
 func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 	for _, a := range assignments {
 		values := []string{""}

@@ -1,4 +1,4 @@
-// This file finds the kind of work that a tool does.
+// This file determines what a tool does from the tool's name and client.
 
 package origin
 
@@ -9,31 +9,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// toolPurpose is a tool's kind of work. It determines where the tool's output comes from.
+// toolPurpose says what a tool does. It determines where the returned text comes from.
 type toolPurpose int
 
 const (
-	purposeUnknown     toolPurpose = iota
-	purposeShell                   // runs a shell command, which determines the origin
-	purposeReadFiles               // reads the files in its arguments
-	purposeSearchFiles             // searches or lists the files below the paths in its arguments
-	purposeEditFiles               // writes the files in its arguments and returns the agent's own text
-	purposeReadWeb                 // returns text from the web, another document or an MCP server
-	purposeLateOutput              // returns the output of a command that was started earlier
-	purposeStartAgent              // starts a sub-agent, whose own calls are reported
-	purposeUnreported              // starts a sub-agent or a skill whose calls are not reported
-	purposeOwnText                 // returns the agent's or the person's own text
+	purposeUnknown toolPurpose = iota
+	// The tool runs a shell command, and the command determines where the text comes from.
+	purposeShell
+	purposeReadFiles   // The tool returns the files in its arguments.
+	purposeSearchFiles // The tool searches or lists the files below the paths in its arguments.
+	purposeEditFiles   // The tool writes the files in its arguments and returns the agent's own text.
+	purposeReadWeb     // The tool returns text from the web, from another document or from an MCP server.
+	purposeLateOutput  // The tool returns the output of a command that was started earlier.
+	purposeStartAgent  // The tool starts a sub-agent whose own calls are reported.
+	purposeUnreported  // The tool starts a sub-agent or a skill whose calls are not reported.
+	purposeOwnText     // The tool returns text by the agent or the person.
 )
 
-// ownServers lists the names under which setup registers this program's server. Another program's
-// server with such a name is mistaken for it.
+// ownServers lists the names under which oxbow setup registers oxbow's MCP server. The server of another program with
+// such a name is mistaken for oxbow's server.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// findPurpose returns the use of a client's tool, and whether this program's own server provides the
-// tool.
+// findPurpose returns what a client's tool does, and whether oxbow's own server provides the tool.
 func findPurpose(client, tool string) (u toolPurpose, isOxbow bool) {
 	name := strings.ToLower(tool)
-	c, _ := clientfile.FindEventClient(client) // an unknown client has no tools
+	c, _ := clientfile.FindEventClient(client) // An unknown client has no listed tools.
 	for _, t := range toolsByPurpose(&c.Tools) {
 		if slices.Contains(t.names, name) {
 			return t.purpose, false
@@ -57,13 +57,13 @@ func findPurpose(client, tool string) (u toolPurpose, isOxbow bool) {
 	return purposeUnknown, false
 }
 
-// purposeTools are the tools of a client with the same use. The names are in lower case.
+// purposeTools lists the tools of a client that have the same purpose. The names are in lower case.
 type purposeTools struct {
 	purpose toolPurpose
 	names   []string
 }
 
-// toolsByPurpose returns the tools of a client by use.
+// toolsByPurpose returns the tools of a client, grouped by purpose.
 func toolsByPurpose(t *clientfile.ClientTools) []purposeTools {
 	return []purposeTools{
 		{purposeShell, t.Shells},

@@ -12,19 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// foreignDirs are directories in a project that contain foreign code, even if git tracks them.
-// Letter case is ignored.
+// foreignDirs lists directories that contain code by others, even if git tracks them in the project. Letter case is
+// ignored.
 var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// projectTree is the project that a session works on.
+// projectTree is the project in which a session works.
 type projectTree struct {
-	dir           string // the working directory
-	root          string // root of the working tree, or dir (with links resolved)
+	dir           string // working directory of the session
+	root          string // root of the git working tree with symbolic links resolved, or dir without git
 	worktree      *git.Worktree
-	resolvedPaths map[string]string // resolved paths by path
-	ownCommits    map[string]bool   // own commits (nil until they are read)
+	resolvedPaths map[string]string // results of resolveLinks, by path
+	ownCommits    map[string]bool   // hashes of the commits that were made on this machine (nil until they are read)
 }
 
 func newProjectTree(dir string) *projectTree {
@@ -39,7 +39,7 @@ func newProjectTree(dir string) *projectTree {
 	return t
 }
 
-// resolveLinks returns a path with all links resolved. The last elements of the path need not exist.
+// resolveLinks returns a path with symbolic links resolved. The last elements of the path need not exist.
 func (t *projectTree) resolveLinks(p string) string {
 	if real, ok := t.resolvedPaths[p]; ok {
 		return real
@@ -56,7 +56,7 @@ func (t *projectTree) resolveLinks(p string) string {
 	return real
 }
 
-// levelOfPaths returns the highest level of files or directories, given as absolute paths.
+// levelOfPaths returns the highest level of the files and directories at these absolute paths.
 func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
 	level, files := LevelOwn, []string{}
 	for _, p := range paths {
@@ -76,33 +76,32 @@ func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
 	return max(level, t.levelOfFiles(files, m))
 }
 
-// levelUndecided is the result for a place that does not determine the level of its files.
+// levelUndecided is the result of levelOfPlace if the place alone does not determine the level of a file.
 const levelUndecided Level = -1
 
-// levelOfPlace returns the level of all files at a place, or undecided.
+// levelOfPlace returns the level that all files at a path have, or levelUndecided.
 func (t *projectTree) levelOfPlace(real string, m Machine) Level {
 	rel, isInside := t.projectPath(real)
 	switch {
 	case isInside && isForeignDir(rel):
 		return LevelForeign
 	case isInside && t.worktree != nil && isDir(real):
-		return LevelOwn // listing a directory only shows file names
+		return LevelOwn // A tool that is called with a directory only lists the names of its files.
 	case !isInside && isOwnMemory(real, m.Getenv):
 		return LevelOwn
 	}
 	return levelUndecided
 }
 
-// levelOfFiles returns the files' highest level. The files are given as resolved paths. A file is
-// the agent's own if the agent wrote it last, or if git tracks it in the project and nobody else
-// wrote it. All other files are foreign. If the project has no git repository or git fails, files
-// in the project are unvouched.
+// levelOfFiles returns the highest level of the files, whose paths have no symbolic links. A file is the agent's own
+// if the agent wrote it last, or if git tracks it in the project and nobody else wrote it. All other files are
+// foreign. If the project has no git repository, or if git fails, files in the project are unvouched instead.
 func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
 	if m.LastWriters != nil {
 		copy(writers, m.LastWriters(files))
 	}
-	var unwritten []string // inside the project
+	var unwritten []string // files in the project that have no recorded writer
 	level := LevelOwn
 	for i, p := range files {
 		rel, isInside := t.projectPath(p)
@@ -135,8 +134,8 @@ func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 	return level
 }
 
-// projectPath returns the path relative to the project's root, with slashes. It returns false if the
-// path is not in the project.
+// projectPath returns a path relative to the project's root, with slashes. ok is false if the path is not in the
+// project.
 func (t *projectTree) projectPath(real string) (rel string, ok bool) {
 	rel, err := filepath.Rel(t.root, real)
 	if err != nil || t.root == "" {
@@ -157,9 +156,9 @@ func isForeignDir(rel string) bool {
 	return false
 }
 
-// memoryFiles are files in a client's directory in which the client stores notes of the agents and the
-// user. Such a file may contain text by others. This text is found later, by comparing the notes
-// that were made from the file.
+// memoryFiles are the files in which a client stores notes of its agents and of the user. Such a file counts as the
+// agent's own although it may contain text by others. Text by others is found later, when the notes from the file are
+// compared with foreign texts.
 var memoryFiles = []struct{ variable, dir, pattern string }{
 	{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/memory/*"},
 	{"CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"},
@@ -171,7 +170,7 @@ var memoryFiles = []struct{ variable, dir, pattern string }{
 	{"", ".copilot", "copilot-instructions.md"},
 }
 
-// isOwnMemory reports whether a file is a memory file that a client's agent writes itself (see memoryFiles).
+// isOwnMemory reports whether a client's agent writes the file as its memory (see memoryFiles).
 func isOwnMemory(real string, getenv func(string) string) bool {
 	if getenv == nil {
 		return false
@@ -201,14 +200,13 @@ func pathExists(p string) bool {
 	return err == nil
 }
 
-// isDevice reports whether a path is a device without text or a standard stream of the process.
+// isDevice reports whether a path is a device that contains no text, such as /dev/null, or a standard stream.
 func isDevice(p string) bool {
 	return p == "/dev/null" || p == "/dev/stdin" || p == "/dev/zero" || p == "/dev/tty" ||
 		strings.HasPrefix(p, "/dev/fd/")
 }
 
-// isOwnCommit reports whether a commit, given by its hash or a prefix of the hash, was made
-// on this machine.
+// isOwnCommit reports whether a commit was made on this machine. hash is the commit's hash or a prefix of it.
 func (t *projectTree) isOwnCommit(hash string) bool {
 	if t.worktree == nil {
 		return false
@@ -224,8 +222,8 @@ func (t *projectTree) isOwnCommit(hash string) bool {
 	return false
 }
 
-// mayChangeLogFormat reports whether git's settings may change the format of git log, directly or through
-// an include.
+// mayChangeLogFormat reports whether a setting of git, or a file that the settings include, may change the format of
+// git log.
 func (t *projectTree) mayChangeLogFormat(getenv func(string) string) bool {
 	files := []string{t.worktree.ConfigFile()}
 	if getenv != nil {
@@ -239,7 +237,7 @@ func (t *projectTree) mayChangeLogFormat(getenv func(string) string) bool {
 		}
 	}
 	for _, f := range files {
-		b, _ := os.ReadFile(f) // a missing file has no settings
+		b, _ := os.ReadFile(f) // A missing file has no settings.
 		settings := strings.ToLower(string(b))
 		if strings.Contains(settings, "pretty") || strings.Contains(settings, "[include") {
 			return true

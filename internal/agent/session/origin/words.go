@@ -1,4 +1,4 @@
-// This file computes the values of the words in a command line.
+// This file computes the possible values of the words in a command line.
 
 package origin
 
@@ -10,10 +10,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxValues is the maximum number of values that are tracked for a word.
+// maxValues is the maximum number of possible values of a word. A word with more values counts as unknown.
 const maxValues = 64
 
-// unknownValues is the result for a word with more than maxValues values.
+// unknownValues is the result for a word whose value is not known.
 var unknownValues = []string{unknownWord}
 
 // limitValues returns the values, or unknownValues if there are more than maxValues.
@@ -24,7 +24,8 @@ func limitValues(values []string) []string {
 	return values
 }
 
-// expandBraces expands the braces of a word. The values of a sequence such as {1..9} are not known.
+// expandBraces returns the words that the braces in a word expand to. The values of a sequence such as {1..9} are not
+// computed and count as unknown.
 func expandBraces(w *syntax.Word) []*syntax.Word {
 	words := []*syntax.Word{{}}
 	syntax.SplitBraces(w)
@@ -58,12 +59,13 @@ func braceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	return all
 }
 
-// unknownSyntax returns a word whose value is not known. It is a variable that cannot be set.
+// unknownSyntax returns a word whose value is not known: a variable that no command line can set.
 func unknownSyntax() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }
 
-// wordValues returns the values of a word, and judges the commands in it. Unknown values are unknownWord.
+// wordValues returns the possible values of a word, and judges the commands in the word. A value that is not known is
+// unknownWord.
 func (s *shellState) wordValues(w *syntax.Word) []string {
 	values := s.partValues(w.Parts)
 	for i, v := range values {
@@ -77,7 +79,7 @@ func (s *shellState) wordValues(w *syntax.Word) []string {
 	return values
 }
 
-// partValues returns the possible values of a word's concatenated parts.
+// partValues returns the possible values of the word that consists of these parts.
 func (s *shellState) partValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
@@ -112,21 +114,22 @@ func (s *shellState) expandPart(p syntax.WordPart) []string {
 		s.judgeSubshell(p.Stmts)
 	case *syntax.ProcSubst:
 		s.judgeSubshell(p.Stmts)
-		return []string{os.DevNull} // the commands that fill it are judged already
+		// The commands in a process substitution are judged already, so the file that they fill counts as empty.
+		return []string{os.DevNull}
 	default:
 		s.judgeCommandsIn(p)
 	}
 	return unknownValues
 }
 
-// isPlainVariable reports whether an expansion is the unchanged value of a variable.
+// isPlainVariable reports whether an expansion has the unchanged value of a variable, as in ${NAME}.
 func isPlainVariable(p *syntax.ParamExp) bool {
 	isChanged := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
 		p.Names != 0
 	return p.Param != nil && !isChanged
 }
 
-// variableValues returns the values of a variable.
+// variableValues returns the possible values of a variable.
 func (s *shellState) variableValues(name string) []string {
 	if v, ok := s.vars[name]; ok {
 		if len(v) == 0 {
@@ -149,7 +152,7 @@ func (s *shellState) variableValues(name string) []string {
 	return unknownValues
 }
 
-// removeBackslashes returns a literal without backslashes.
+// removeBackslashes returns a literal text without the backslashes that escape characters.
 func removeBackslashes(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

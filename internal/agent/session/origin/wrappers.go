@@ -1,4 +1,4 @@
-// This file is the table of programs that run other programs.
+// This file contains tables of programs that run other programs.
 
 package origin
 
@@ -10,17 +10,17 @@ import (
 	"sync"
 )
 
-// wrapper describes how a program names the program that it runs.
+// wrapper describes a program, such as sudo or xargs, whose arguments name another program to run.
 type wrapper struct {
-	valueOptions      string // options that have a value
-	lineOption        string // option whose value is a command line
-	dirOption         string // option whose value is the directory to run in
-	skippedOperands   int    // number of operands before the program
-	hasLineOperands   bool   // whether the operands are a command line
-	hasStdinArguments bool   // whether more arguments come from the standard input
+	valueOptions      string // options that are followed by a value
+	lineOption        string // option that is followed by a command line
+	dirOption         string // option that is followed by the directory in which the program runs
+	skippedOperands   int    // number of operands before the name of the program
+	hasLineOperands   bool   // The operands are a command line.
+	hasStdinArguments bool   // The standard input contains more arguments of the program.
 }
 
-// wrappers are the programs that run the program named by their arguments.
+// wrappers contains the programs that run the program in their arguments.
 var wrappers = map[string]wrapper{
 	"sudo": {
 		valueOptions: "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot",
@@ -75,7 +75,8 @@ func (s *shellState) judgeWrapped(w wrapper, args []string) {
 		args = s.skipWrapperOption(w, args[0], args[1:])
 	}
 	args = args[min(w.skippedOperands, len(args)):]
-	if i := slices.Index(args, "::::"); w.hasStdinArguments && i >= 0 { // parallel reads arguments from files
+	// After ::::, the program parallel reads arguments from files.
+	if i := slices.Index(args, "::::"); w.hasStdinArguments && i >= 0 {
 		s.judgeReadFiles(args[i+1:], "::::")
 	}
 	switch {
@@ -88,20 +89,20 @@ func (s *shellState) judgeWrapped(w wrapper, args []string) {
 	}
 }
 
-// commandLineIn returns the command line that the first argument of a wrapper introduces, if any.
+// commandLineIn returns the command line after the wrapper's lineOption. ok is false if the first argument is not this
+// option.
 func (w *wrapper) commandLineIn(args []string) (line string, ok bool) {
 	if args[0] == w.lineOption && len(args) > 1 {
 		return args[1], true
 	}
 	line = envCommandLine(args[0])
-	if w.lineOption == "-S" && line != "" { // env -SCOMMAND
+	if w.lineOption == "-S" && line != "" { // The command line may follow the option directly, as in env -SCOMMAND.
 		return line + " " + strings.Join(args[1:], " "), true
 	}
 	return "", false
 }
 
-// skipWrapperOption processes an option of a wrapper. It returns the arguments after the option and the
-// option's value.
+// skipWrapperOption processes an option of a wrapper. It returns the arguments after the option and its value.
 func (s *shellState) skipWrapperOption(w wrapper, option string, args []string) []string {
 	hasValue := len(args) > 0
 	switch {
@@ -122,7 +123,7 @@ func (s *shellState) skipWrapperOption(w wrapper, option string, args []string) 
 	return args
 }
 
-// envCommandLine returns the command line in an option of env, as in -SCOMMAND, or "".
+// envCommandLine returns the command line that an option of env contains, as in -SCOMMAND, or "".
 func envCommandLine(option string) string {
 	for _, front := range []string{"--split-string=", "-S"} {
 		if line, ok := strings.CutPrefix(option, front); ok {
@@ -132,7 +133,7 @@ func envCommandLine(option string) string {
 	return ""
 }
 
-// isAssignment reports whether a word sets a variable for the program that follows it.
+// isAssignment reports whether a word assigns a variable for the program that follows, as in NAME=VALUE.
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
 	return ok && name != "" && strings.Trim(
@@ -143,7 +144,7 @@ func isAssignment(w string) bool {
 
 func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// judgeShellProgram judges a shell that is run with arguments.
+// judgeShellProgram judges a shell that is called with arguments.
 func (s *shellState) judgeShellProgram(p program) {
 	for i, a := range p.args {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
@@ -156,20 +157,21 @@ func (s *shellState) judgeShellProgram(p program) {
 			return
 		}
 	}
-	s.verdict.raiseLevel(LevelUnvouched, p.text) // the program runs a script or its standard input
+	// The shell runs a script file or reads commands from its standard input.
+	s.verdict.raiseLevel(LevelUnvouched, p.text)
 }
 
-// packageManager describes a package manager or a build tool. Its subcommand determines the output's
-// origin. The subcommand is a word or two words, such as mod/tidy.
+// packageManager describes a package manager or a build tool. The subcommand determines where the printed text comes
+// from. A subcommand is one word or two words, such as mod/tidy.
 type packageManager struct {
-	ownSubcommands     string // subcommands that print texts of the project
-	runSubcommands     string // subcommands that run the program in the next arguments
-	unknownSubcommands string // subcommands that run a program from the project or a package
-	isRunner           bool   // whether other subcommands are programs of packages
+	ownSubcommands     string // subcommands that print text of the project
+	runSubcommands     string // subcommands that run the program named by the following arguments
+	unknownSubcommands string // subcommands that run a program of the project or of a package
+	isRunner           bool   // Subcommands that are not listed run programs of packages.
 }
 
-// packageManagers are package managers and build tools. Subcommands that are not listed print texts
-// from packages or other machines.
+// packageManagers contains the package managers and build tools. A subcommand that is not listed prints text from
+// packages or other machines.
 var packageManagers = map[string]packageManager{
 	"npm": {
 		ownSubcommands: "test t run run-script start build pack version init prefix root bin config set pkg lint",
@@ -219,10 +221,10 @@ var packageManagers = map[string]packageManager{
 	"mix":    {ownSubcommands: "test compile format"},
 }
 
-// judgeManager judges a package manager or a build tool.
+// judgeManager judges the call of a package manager or a build tool.
 func (s *shellState) judgeManager(m packageManager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
-	if i < 0 { // the command prints its help or version
+	if i < 0 { // Without a subcommand, the program prints its help or version.
 		mayRun := m.isRunner && len(p.args) > 0
 		if mayRun && !slices.Contains(p.args, "--version") {
 			s.verdict.raiseLevel(LevelForeign, p.text)
@@ -250,7 +252,7 @@ func (s *shellState) judgeManager(m packageManager, p program) {
 }
 
 // judgeBuild judges a program that builds or tests a project. The output is the project's own text if the program runs
-// in the project, and the arguments name no foreign file, no other directory and no address.
+// in the project and its arguments name no foreign file, no other directory and no address.
 func (s *shellState) judgeBuild(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {
@@ -264,7 +266,7 @@ func (s *shellState) judgeBuild(p program) {
 		s.verdict.raiseLevel(LevelForeign, p.text)
 		return
 	}
-	for i, a := range p.args { // such as go test -exec PROGRAM
+	for i, a := range p.args { // An option may name a program to run, as in go test -exec PROGRAM.
 		name, value, hasValue := strings.Cut(a, "=")
 		if !slices.Contains([]string{"-exec", "-toolexec", "-vettool"}, name) {
 			continue
@@ -276,8 +278,8 @@ func (s *shellState) judgeBuild(p program) {
 	}
 }
 
-// isOwnCommand reports whether a listed subcommand of a package manager prints only the project's
-// texts with these arguments.
+// isOwnCommand reports whether a subcommand of a package manager prints only text of the project if it is called with
+// these arguments.
 func (s *shellState) isOwnCommand(manager, subcommand string, args []string) bool {
 	switch {
 	case manager == "go" && slices.Contains([]string{"build", "test", "vet", "list"}, subcommand):
@@ -285,14 +287,14 @@ func (s *shellState) isOwnCommand(manager, subcommand string, args []string) boo
 			return a == "-deps" || a == "-m" || a == "-u"
 		})
 		return !listsOthers && s.areOwnPackages(findOperands(args))
-	case subcommand == "init" && manager != "cargo": // npm init NAME runs a package
+	case subcommand == "init" && manager != "cargo": // With a name, npm init runs a package.
 		return len(findOperands(args)) == 0
 	}
 	return true
 }
 
-// isStandardPackage reports whether go doc's argument is a package in the project or the
-// standard library. A path whose first element contains a dot is neither.
+// isStandardPackage reports whether the argument of go doc is a package of the project or of the standard library. A
+// package whose first path element contains a dot is neither.
 func isStandardPackage(args []string) bool {
 	names := findOperands(args)
 	if len(names) == 0 || strings.HasPrefix(names[0], "./") {
@@ -302,15 +304,15 @@ func isStandardPackage(args []string) bool {
 	return !hasPath || !strings.Contains(host, ".")
 }
 
-// interpreter describes a program that runs a script.
+// interpreter describes a program that runs scripts, such as python.
 type interpreter struct {
-	ownModules     string // modules whose output is the project's own
-	foreignModules string // modules that print texts by others
-	codeOptions    string // options that are followed by code
-	ownOptions     string // options with which the output is the project's own
+	ownModules     string // modules that print only text of the project
+	foreignModules string // modules that print text by others
+	codeOptions    string // options that are followed by code to run
+	ownOptions     string // options with which the interpreter prints only text of the project
 }
 
-// interpreters contains the interpreters by name, without version numbers.
+// interpreters contains the interpreters by name. The names have no version numbers.
 var interpreters = map[string]interpreter{
 	"python": {
 		ownModules:     "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
@@ -333,7 +335,7 @@ func findInterpreter(name string) (interpreter, bool) {
 	return i, ok
 }
 
-// judgeInterpreter judges a program that runs a script or a module.
+// judgeInterpreter judges an interpreter that runs a script, a module or code from the command line.
 func (s *shellState) judgeInterpreter(i interpreter, p program) {
 	level := i.outputLevel(p.args)
 	s.verdict.raiseLevel(level, p.text)
@@ -346,7 +348,7 @@ func (s *shellState) judgeInterpreter(i interpreter, p program) {
 	}
 }
 
-// outputLevel returns the level of an interpreter's output with these arguments.
+// outputLevel returns the level of the text that an interpreter prints if it is called with these arguments.
 func (i *interpreter) outputLevel(args []string) Level {
 	for n, a := range args {
 		rest := args[n+1:]
@@ -363,14 +365,14 @@ func (i *interpreter) outputLevel(args []string) Level {
 			}
 			return LevelUnvouched
 		case !strings.HasPrefix(a, "-"):
-			return LevelUnvouched // the script
+			return LevelUnvouched // The argument is a script, whose output is unknown.
 		}
 	}
 	return LevelUnvouched
 }
 
-// foreignAccessPattern matches code on a command line that may read from other machines, programs or files. Code
-// that it does not match is still only LevelUnvouched.
+// foreignAccessPattern matches code on the command line that may read from other machines, programs or files. Code
+// that does not match is still only LevelUnvouched.
 var foreignAccessPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +

@@ -24,10 +24,10 @@ import (
 // traceVersion is the version of the specification. The schema requires three numbers.
 const traceVersion = "0.1.0"
 
-// traceKey is the key of the annotation in a record's metadata.
+// traceKey is the metadata key under which a trace record contains the whole annotation.
 const traceKey = "dev.oxbow"
 
-// traceRecord is a trace record of the specification.
+// traceRecord is a record in the format of the specification, for one change of files.
 type traceRecord struct {
 	Version   string                     `json:"version"`
 	ID        string                     `json:"id"` // UUID
@@ -77,9 +77,9 @@ type relatedResource struct {
 	URL  string `json:"url"`
 }
 
-// WriteTraces writes annotations as trace records, one on each line. The same annotations always
-// result in the same bytes. The line numbers are those at the time when the annotation was made.
-// Annotations without known lines are omitted and counted in the report.
+// WriteTraces writes each annotation as a trace record on a line of its own. The same annotations always result in the
+// same bytes. The line numbers are those from the time when the annotation was made. Annotations without known lines
+// are omitted and counted in the report.
 func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, error) {
 	var rep ConversionReport
 	for i := range records {
@@ -106,8 +106,7 @@ func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, erro
 	return rep, nil
 }
 
-// makeTrace converts an annotation to a trace record, and adds to the report all values that the
-// format cannot express.
+// makeTrace converts an annotation to a trace record. It counts in the report what the format cannot express.
 func makeTrace(r *annotate.Record, rep *ConversionReport) (*traceRecord, error) {
 	t := &traceRecord{Version: traceVersion, ID: uuidFromName(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 	if r.Commit != "" {
@@ -151,8 +150,8 @@ func makeContributor(r *annotate.Record) *traceContributor {
 	return &traceContributor{Type: "unknown"}
 }
 
-// uuidFromName derives a UUID from a name. Its version is 8 (RFC 9562, section 5.8), which allows arbitrary
-// content; here the content is taken from the SHA-256 of the name.
+// uuidFromName derives a UUID of version 8 (RFC 9562, section 5.8) from a name. The content of such a UUID is
+// arbitrary, and uuidFromName uses the SHA-256 hash of the name.
 func uuidFromName(name string) string {
 	b := sha256.Sum256([]byte(name))
 	b[6] = b[6]&0x0f | 0x80
@@ -179,7 +178,7 @@ func modelID(model string) string {
 	return model
 }
 
-// isWebAddress reports whether a text is an address of the web.
+// isWebAddress reports whether a text is an http or https address.
 func isWebAddress(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" {

@@ -1,5 +1,5 @@
-// Tests that annotations survive the way through Agent Trace, and
-// that traces of others become annotations.
+// This file tests that annotations are the same after an export to Agent Trace and an import, and that traces by other
+// programs become annotations.
 
 package interchange
 
@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// repo makes a repository with one file, committed once and changed since.
+// repo creates a repository with one file, which was committed once and changed afterwards.
 func repo(t *testing.T) (dir, commit string) {
 	t.Helper()
 	program := testenv.Program(t, "git", "apt install git")
@@ -99,7 +99,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
 		t.Fatal(err)
 	}
-	// The keys that the specification requires, and their forms.
+	// The specification requires these keys in these forms.
 	if !regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`).MatchString(first["version"].(string)) ||
 		!regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(
 			first["id"].(string),
@@ -116,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("the second record is %s", lines[1])
 	}
 
-	// Into another tree, without loss; and what is there already stays one.
+	// Import the traces into another tree without loss. An import into the same tree must add nothing.
 	other := open(t, t.TempDir())
 	for _, to := range []*annotate.Store{other, b} {
 		got, rep, err := ReadTraces(t.Context(), to, bytes.NewReader(out.Bytes()))
@@ -211,7 +211,7 @@ func TestReadOfOthers(t *testing.T) {
 			}
 		})
 	}
-	// The lines are followed from the revision to where they stand now.
+	// Lines are followed from the revision of the trace to their present position.
 	recs, _, err := ReadTraces(t.Context(), b, strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)

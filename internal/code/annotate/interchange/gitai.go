@@ -41,14 +41,14 @@ import (
 // notesRef is the ref in which Git AI keeps its notes.
 const notesRef = "refs/notes/ai"
 
-// authorshipLog is an authorship log.
+// authorshipLog is the parsed authorship log in one commit note.
 type authorshipLog struct {
 	Files           []authoredFile
 	meta            logMetadata
-	unreadableParts []string // descriptions of unreadable parts, with line numbers
+	unreadableParts []string // descriptions of the parts that could not be read, with line numbers
 }
 
-// authoredFile is a file's entry in a log.
+// authoredFile lists the authors of the lines in one file.
 type authoredFile struct {
 	Path    string
 	Entries []authoredLines
@@ -56,7 +56,7 @@ type authoredFile struct {
 
 // authoredLines lists the lines that one author wrote in a file.
 type authoredLines struct {
-	AuthorKey string // the part before "::"
+	AuthorKey string // key of a session or a person, without the part from "::" on
 	Spans     []annotate.Span
 }
 
@@ -80,10 +80,10 @@ type promptSession struct {
 	} `json:"messages"`
 }
 
-// errLogVersion is returned for logs with a major version other than 3.
+// errLogVersion is returned for a log whose major version is not 3.
 var errLogVersion = errors.New("the log is not of version 3")
 
-// parseAuthorship parses a log. It skips unreadable lines and returns these lines in bad.
+// parseAuthorship parses a log. Lines that cannot be read are skipped and described in unreadableParts.
 func parseAuthorship(note []byte) (*authorshipLog, error) {
 	l := &authorshipLog{}
 	rest := note
@@ -126,7 +126,7 @@ func parseAuthorship(note []byte) (*authorshipLog, error) {
 		return nil, errors.New("a log has no metadata")
 	}
 	err := json.Unmarshal(rest, &l.meta)
-	// json has decoded all fields that have the right type
+	// If only a field has the wrong type, package json has decoded all other fields.
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		l.unreadableParts = append(l.unreadableParts, "metadata: "+err.Error())
 	} else if err != nil {
@@ -217,7 +217,7 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Conve
 	return out, rep, nil
 }
 
-// toRecords converts a log to records that do not yet contain the text of the lines.
+// toRecords converts a log to records. The caller must still add the text of the lines.
 func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annotate.Record {
 	var out []annotate.Record
 	for _, f := range l.Files {
@@ -260,7 +260,7 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 	return out
 }
 
-// joinSpans sorts spans, and joins overlapping and adjacent spans.
+// joinSpans returns the spans in order. It joins spans that overlap or are adjacent.
 func joinSpans(spans []annotate.Span) []annotate.Span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b annotate.Span) int {
@@ -280,8 +280,9 @@ func joinSpans(spans []annotate.Span) []annotate.Span {
 	return out
 }
 
-// reasonText returns the text for Record.Why: the last request of the session without the private parts
-// ([text.WithoutPrivate]), the last answer, and the author. A log may lack the request or the answer.
+// reasonText returns the text for Record.Why: the last request of the session without its private parts
+// ([text.WithoutPrivate]), the agent's last answer, and the author. The request and the answer are left out if the log
+// does not contain them.
 func (p *promptSession) reasonText() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {

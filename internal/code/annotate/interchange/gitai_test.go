@@ -1,5 +1,4 @@
-// Tests of reading the notes of Git AI, in a repository that plain
-// git has made.
+// This file tests that the notes of Git AI are read from a repository that plain git created.
 
 package interchange
 
@@ -131,7 +130,7 @@ func TestReadGitAI(t *testing.T) {
 			"(gpt-5)."; recs[2].File != "a name.go" || recs[2].Why != w {
 			t.Errorf("the third record is of %q, because %q, want %q", recs[2].File, recs[2].Why, w)
 		}
-		// Twice is once.
+		// Adding the same records twice must not store them twice.
 		if _, err := b.Add(t.Context(), recs...); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +144,7 @@ func TestReadGitAI(t *testing.T) {
 	}
 }
 
-// TestBadLineOfANote: what is good of a note is read, and a bad line is named.
+// TestBadLineOfANote tests that the readable lines of a note are read and a damaged line is reported.
 func TestBadLineOfANote(t *testing.T) {
 	bad := strings.Replace("  s_c9883b05a2487d 1\n"+
 		note, "  h_31dce776f88375 4\n", "  nonsense\n  s_c9883b05a2487d 5-x,6\n", 1)

@@ -1,5 +1,5 @@
-// This file contains the parts that both formats use: the report, and the lookup of lines in
-// imported ranges.
+// This file contains what both formats need: the report of a conversion, and the search for the lines of imported
+// ranges.
 
 // Package interchange writes annotations as Agent Trace records, and imports annotations from Agent
 // Trace records and from the notes of Git AI.
@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// ConversionReport counts the written items and the items that were lost in a conversion.
+// ConversionReport counts the converted items, and what was lost in the conversion.
 type ConversionReport struct {
-	Written   int            // number of annotations or records
+	Written   int            // number of written annotations or records
 	NotesRead int            // number of notes that were read
-	Losses    map[string]int // number of losses, by description
+	Losses    map[string]int // how often each kind of loss occurred, by description
 }
 
 func (r *ConversionReport) countLoss(description string) {
@@ -33,11 +33,11 @@ func (r *ConversionReport) countLoss(description string) {
 // importRange is a range of lines that will be imported as an annotation.
 type importRange struct {
 	record annotate.Record
-	place  annotate.FileAt // Commit is "" for the file in the working tree
+	place  annotate.FileAt // If place.Commit is "", the range is in the current file of the working tree.
 }
 
-// completeRecords looks up the lines of the ranges and returns the complete records. Ranges whose lines cannot
-// be found are counted in the report.
+// completeRecords reads the lines of the ranges and returns records with these lines. A range whose lines cannot be
+// found has no record and is counted in the report.
 func completeRecords(
 	ctx context.Context,
 	b *annotate.Store,
@@ -69,8 +69,8 @@ func completeRecords(
 	return out, nil
 }
 
-// readVersions returns, for each range, the file at the range's commit, or the current file if the
-// range has no commit. Lines is nil if the file does not exist.
+// readVersions returns the file of each range at the range's commit, or the current file if the range has no commit.
+// Lines is nil if the file does not exist.
 func readVersions(ctx context.Context, b *annotate.Store, wants []importRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
@@ -91,7 +91,7 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []importRange) (
 		return then, nil
 	}
 	got, err := b.FilesAt(ctx, places)
-	if errors.Is(err, oxbow.ErrUnsupported) { // without a repository, commits do not exist
+	if errors.Is(err, oxbow.ErrUnsupported) { // Without a repository, no commit exists.
 		return then, nil
 	}
 	if err != nil {
@@ -103,16 +103,16 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []importRange) (
 	return then, nil
 }
 
-// maxField is the maximum length in bytes of a short record field (agent, model, session,
-// reference).
+// maxField is the maximum length, in bytes, of a short text in a record, such as the name of the agent, the model or
+// the session.
 const maxField = 256
 
-// truncateField replaces invalid UTF-8 in s and cuts s to maxField bytes.
+// truncateField replaces invalid UTF-8 in a text and shortens it to maxField bytes.
 func truncateField(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxField)
 }
 
-// truncateReasoning removes invalid UTF-8 from s and cuts s to [annotate.MaxWhy] bytes.
+// truncateReasoning removes invalid UTF-8 from a text and shortens it to [annotate.MaxWhy] bytes.
 func truncateReasoning(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, ""), annotate.MaxReasoning)
 }

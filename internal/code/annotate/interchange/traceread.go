@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// maxTraceInput is the maximum input size of [ReadTraces] in bytes.
+// maxTraceInput is the maximum number of bytes that [ReadTraces] reads.
 const maxTraceInput = 256 << 20
 
-// parseTraces parses trace records: a JSON array, or a sequence of JSON values, usually one per line.
-// unreadableRecords is the number of unreadable records.
+// parseTraces parses trace records, which are the elements of a JSON array or a sequence of JSON values. It also
+// returns the number of records that could not be parsed.
 func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 	take := func(raw []byte) bool {
 		var t traceRecord
@@ -56,8 +56,7 @@ func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 			unreadableRecords++
 		}
 	}
-	// The sequence has a syntax error. Therefore parse each line separately, so that only the
-	// broken lines are lost.
+	// The sequence has a syntax error. Parse each line separately, so that only broken lines are lost.
 	ts, unreadableRecords = nil, 0
 	for l := range bytes.Lines(text) {
 		l = bytes.TrimSpace(l)
@@ -112,7 +111,8 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 	return out, rep, nil
 }
 
-// traceRanges returns the ranges of a trace that another program wrote.
+// traceRanges returns the line ranges of a trace that another program wrote. Ranges that cannot be imported are left
+// out and counted in the report.
 func traceRanges(t *traceRecord, rep *ConversionReport) []importRange {
 	var out []importRange
 	commit := ""
