@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 )
 
-// All returns the layouts other than oxbow's own, in the order in which they are shown to people.
+// All returns all layouts except oxbow's own, in the order in which people see them.
 func All() []layout.Dialect {
 	return []layout.Dialect{
 		crabtalk.Dialect(),

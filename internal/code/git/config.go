@@ -1,5 +1,4 @@
-// This file reads the config of a repository without running git, because it is needed on every
-// run.
+// This file reads a repository's config without running git, because hooks need the config each time they run.
 
 package git
 
@@ -8,13 +7,12 @@ import (
 	"strings"
 )
 
-// RemoteURL returns the first URL of a remote, or "" if the remote does not exist. It does not
-// apply url.*.insteadOf.
+// RemoteURL returns the first URL of a remote, or "" if the remote does not exist. Settings url.*.insteadOf are not
+// applied.
 func (r *Repo) RemoteURL(remote string) string { return r.ConfigValue("remote", remote, "url") }
 
-// ConfigValue returns the first value of a key in a named section, such as remote.origin.url. It
-// reads only the repository's own config. It returns "" if the key is not set. Included files
-// are not read.
+// ConfigValue returns the first value of a key in a named section, such as remote.origin.url, or "" if the key is not
+// set. It reads only the repository's own config, without included files.
 func (r *Repo) ConfigValue(section, name, wantedKey string) string {
 	b, err := readSmallFile(filepath.Join(r.commonDir, "config"))
 	if err != nil {
@@ -40,7 +38,7 @@ func (r *Repo) ConfigValue(section, name, wantedKey string) string {
 	return ""
 }
 
-// parseConfigValue parses a value: it removes quotes, resolves backslashes, and cuts off a comment.
+// parseConfigValue returns a value without quotes, escapes and comments.
 func parseConfigValue(s string) string {
 	var b strings.Builder
 	quoted := false

@@ -50,8 +50,8 @@ func (noRepository) Error() string { return "no git repository" }
 // Advice returns a remedy for the caller, as a sentence without a period.
 func (noRepository) Advice() string { return "call it inside a git repository" }
 
-// ErrBareRepository is returned by [FindRepo] in a repository without a working tree, or inside a .git
-// directory. It matches [ErrNoRepository].
+// ErrBareRepository is returned by [FindRepo] if the repository has no working tree, or if the directory is inside of
+// a .git directory. It matches [ErrNoRepository].
 var ErrBareRepository = fmt.Errorf("%w with a working tree", ErrNoRepository)
 
 // ErrOtherOwner is returned by [FindRepo] if the repository belongs to another user.
@@ -69,18 +69,17 @@ type Options struct {
 
 // Repo is a repository with a working tree. It is safe for concurrent use.
 type Repo struct {
-	root       string // root of the working tree
-	gitDir     string // .git, or the directory that the file .git refers to
-	commonDir  string // directory with the shared references: dir, or the main working tree's .git directory
+	root       string // root directory of the working tree
+	gitDir     string // the directory .git, or the directory that the file .git names
+	commonDir  string // directory with the shared references: gitDir, or the main working tree's .git directory
 	program    string
 	opts       Options
 	sha256     bool
-	pinnedHead string // commit that is used as HEAD ("" for the repository's own HEAD)
+	pinnedHead string // commit that is used as HEAD, or "" if HEAD is read from the repository
 }
 
-// FindRepo returns the repository that contains the directory. The repository's working tree begins at
-// the directory or at one of the directory's parents. The error matches [ErrNoRepository] (which includes
-// [ErrBareRepository]) or [ErrOtherOwner].
+// FindRepo returns the repository whose working tree contains the directory. It searches in the directory and its
+// parents. The error matches [ErrNoRepository], which [ErrBareRepository] also matches, or [ErrOtherOwner].
 func FindRepo(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
 	if o != nil {
@@ -135,7 +134,7 @@ func (r *Repo) locateDirs(dir string) error {
 					return fmt.Errorf("%w: %s leads nowhere", ErrNoRepository, dot)
 				}
 				r.gitDir = to
-			default: // ignore a symbolic link, although git would follow it, because links are not needed
+			default: // Ignore a symbolic link named .git. Git would follow it, but no repository needs such a link.
 				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNoRepository, dot)
 			}
 			r.commonDir = r.gitDir
@@ -162,7 +161,7 @@ func (r *Repo) locateDirs(dir string) error {
 	}
 }
 
-// isBare reports whether git would use the directory as a repository.
+// isBare reports whether git would use the directory itself as a repository, as it does with a bare repository.
 func isBare(dir string) bool {
 	for _, part := range []string{"objects", "refs"} {
 		if fi, err := os.Stat(filepath.Join(dir, part)); err != nil || !fi.IsDir() {
@@ -174,7 +173,8 @@ func isBare(dir string) bool {
 	return err == nil && (IsHash(text) || strings.HasPrefix(text, "ref: refs/"))
 }
 
-// readGitFile returns the directory that a .git file of a worktree or submodule refers to.
+// readGitFile returns the repository's directory that a file .git names. A linked worktree or a submodule has such a
+// file.
 func readGitFile(path string) (string, bool) {
 	b, err := readSmallFile(path)
 	if err != nil {
@@ -208,7 +208,7 @@ func readFileStart(path string, maxBytes int64) ([]byte, error) {
 // Root returns the root of the working tree.
 func (r *Repo) Root() string { return r.root }
 
-// GitDir returns the repository's own directory.
+// GitDir returns the repository's own .git directory. A linked worktree has one of its own.
 func (r *Repo) GitDir() string { return r.gitDir }
 
 // CommonDir returns the directory that all working trees of the repository share. It contains config,
@@ -232,11 +232,11 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	return err
 }
 
-// IsSHA256 reports whether objects are named by SHA-256.
+// IsSHA256 reports whether the repository names objects by SHA-256 and not by SHA-1.
 func (r *Repo) IsSHA256() bool { return r.sha256 }
 
-// usesSHA256 reports whether extensions.objectFormat is sha256. It finds the setting only on a line
-// of its own in the repository's config, because git init writes it there.
+// usesSHA256 reports whether the config sets extensions.objectFormat to sha256. It finds the setting only on a line of
+// its own, because git init writes the setting there.
 func (r *Repo) usesSHA256() bool {
 	b, err := readSmallFile(filepath.Join(r.commonDir, "config"))
 	if err != nil {
@@ -251,8 +251,7 @@ func (r *Repo) usesSHA256() bool {
 	return false
 }
 
-// safeSettings override all settings of a repository that specify a command or a file, or change the
-// output.
+// safeSettings override each setting of a repository that specifies a command or a file, or that changes the output.
 var safeSettings = []string{
 	"core.fsmonitor=false",
 	"core.hooksPath=" + os.DevNull,
@@ -322,8 +321,8 @@ func (r *Repo) gitEnvironment(dir string) []string {
 	return env
 }
 
-// makeTempGitDir creates the directory that git uses as .git, with the minimum content. It contains a
-// copy of the file shallow, which lists the commits at which a shallow clone ends.
+// makeTempGitDir creates a minimal .git directory for one run of git. It contains a copy of the file shallow, which
+// lists the commits at which a shallow clone ends.
 func (r *Repo) makeTempGitDir() (string, error) {
 	dir, err := os.MkdirTemp("", "oxbow-git-")
 	if err != nil {
@@ -354,8 +353,7 @@ func (r *Repo) makeTempGitDir() (string, error) {
 	return dir, nil
 }
 
-// runGit runs git and returns its output. If git fails, runGit returns the output up to then and an
-// error.
+// runGit runs git and returns its output. If git fails, runGit returns an error and the output before the failure.
 func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output []byte, err error) {
 	dir, err := r.makeTempGitDir()
 	if err != nil {
@@ -372,7 +370,8 @@ func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output
 	cmd.Dir = dir
 	cmd.Env = r.gitEnvironment(dir)
 	cmd.Stdin = bytes.NewReader(stdin)
-	cmd.WaitDelay = time.Second // end after a second, because a grandchild may keep pipes open
+	// End one second after git, because a process that git started may still keep the pipes open.
+	cmd.WaitDelay = time.Second
 	out := &limitedBuffer{maxBytes: r.opts.MaxOutput, cancel: cancel}
 	stderr := &limitedBuffer{maxBytes: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
@@ -391,8 +390,8 @@ func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output
 	return out.data, nil
 }
 
-// limitedBuffer stores at most maxBytes bytes. It discards further bytes and calls cancel. limitedBuffer
-// must not have a method ReadFrom, because io.Copy would call that method instead of Write.
+// limitedBuffer stores at most maxBytes bytes. If more bytes are written, it discards them and calls cancel. It must
+// not have a method ReadFrom, because io.Copy would call that method instead of Write.
 type limitedBuffer struct {
 	data          []byte
 	maxBytes      int64
@@ -413,7 +412,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// exitStatus returns git's exit status, or -1 if git did not exit by itself.
+// exitStatus returns git's exit status, or -1 if git did not run or was killed.
 func exitStatus(err error) int {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
@@ -421,7 +420,7 @@ func exitStatus(err error) int {
 	return -1
 }
 
-// IsHash reports whether s is the full name of an object: 40 hex digits for SHA-1 or 64 for
+// IsHash reports whether s is the full name of an object in lower-case hex: 40 digits for SHA-1, or 64 digits for
 // SHA-256.
 func IsHash(s string) bool {
 	for i := range len(s) {

@@ -1,4 +1,4 @@
-// Tests of reading repositories, on real ones that the tests make.
+// This file tests reading of repositories that plain git creates during the tests.
 
 package git
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// repo is a repository of a test, written by plain git.
+// repo is a repository that a test creates with plain git.
 type repo struct {
 	t       testing.TB
 	program string
@@ -33,7 +33,7 @@ func newRepo(t testing.TB, initArgs ...string) *repo {
 	return g
 }
 
-// git runs plain git, as the owner of the repository would.
+// git runs plain git, like the owner of the repository.
 func (g *repo) git(args ...string) string {
 	g.t.Helper()
 	cmd := exec.Command(
@@ -65,7 +65,7 @@ func (g *repo) write(name, text string) {
 	}
 }
 
-// commit commits all that is there.
+// commit commits all changed and new files.
 func (g *repo) commit(message string) string {
 	g.t.Helper()
 	g.git("add", "-A")
@@ -192,8 +192,8 @@ func TestCopiesHaveNames(t *testing.T) {
 	}
 }
 
-// TestNamesOfNames: a file that had several names has them all, and one
-// that was made again has its new origin first.
+// TestNamesOfNames tests that all former names of a file are found, and that a file that was created again has its new
+// origin first.
 func TestNamesOfNames(t *testing.T) {
 	g := newRepo(t)
 	text := strings.Repeat("a line that is long enough\n", 10)
@@ -220,8 +220,8 @@ func TestNamesOfNames(t *testing.T) {
 	}
 }
 
-// TestRenamesOfMerges: a rename and a change that came by a merge commit, as by
-// a pull request, are in the history by first parents.
+// TestRenamesOfMerges tests that a rename and a change are found along first parents if a merge commit brought them,
+// as a pull request does.
 func TestRenamesOfMerges(t *testing.T) {
 	g := newRepo(t)
 	text := strings.Repeat("a line that is long enough\n", 10)
@@ -277,7 +277,7 @@ func TestWorktreesAndSubdirectories(t *testing.T) {
 	}
 }
 
-// TestShallow reads a clone that ends at one commit.
+// TestShallow reads a shallow clone with a single commit.
 func TestShallow(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")
@@ -295,8 +295,7 @@ func TestShallow(t *testing.T) {
 	}
 }
 
-// TestLeavesNothing holds that the directory that stands in for .git is gone
-// after each run, and that the repository is as it was.
+// TestLeavesNothing tests that each run removes its temporary .git directory and does not change the repository.
 func TestLeavesNothing(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")
@@ -349,8 +348,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestRefusesNames holds that what comes from a sidecar cannot be an option or
-// an expression.
+// TestRefusesNames tests that a text from a sidecar is never used as an option or an expression.
 func TestRefusesNames(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")
@@ -371,7 +369,7 @@ func TestRefusesNames(t *testing.T) {
 			t.Errorf("Blame(%q) was asked of git", bad)
 		}
 	}
-	// A path that looks like an option or a pattern is a path.
+	// A path that looks like an option or a pattern is used as a path.
 	head, err := r.HeadCommit(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -408,8 +406,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestFindNoWorkingTree: a repository by itself, and git's own directory, are
-// not taken for a directory like any other.
+// TestFindNoWorkingTree tests that a bare repository and a .git directory are recognized and are not treated like
+// other directories.
 func TestFindNoWorkingTree(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"objects", "refs", "hooks"} {

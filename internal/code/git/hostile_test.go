@@ -1,6 +1,5 @@
-// Repositories that try to run commands. Each command makes a
-// marker; a marker that appears is a hole. That the traps work at all is shown
-// by plain git, which runs into some.
+// This file tests repositories that try to run commands. Each command would create a marker file, so a marker proves
+// that a command ran. To show that the traps work, plain git is run as well and creates some markers.
 
 //go:build unix
 
@@ -17,8 +16,7 @@ import (
 	"time"
 )
 
-// trap makes a script that writes a marker of that name, and copies what it is
-// given, so that converters work.
+// trap creates a script that creates a marker with this name and then copies its input, as a converter does.
 func (g *repo) trap(dir, name string) string {
 	g.t.Helper()
 	path := filepath.Join(dir, "trap-"+name)
@@ -104,7 +102,7 @@ func TestHostileRepository(t *testing.T) {
 			"/etc/passwd\n[mailmap]\n\tfile = /etc/hostname\n",
 		hooks, filepath.Join(g.dir, ".gitattributes"), g.dir, written,
 	)
-	// A partial clone fetches what it lacks, by whatever program it names.
+	// A partial clone names a program that fetches missing objects.
 	config += fmt.Sprintf(
 		"[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tpartialClone = evil\n[remote \"evil\"]\n\turl = "+
 			"\"ext::%s %%S\"\n\tpromisor = true\n\tuploadpack = %s\n[remote \"evil2\"]\n\turl = "+
@@ -131,8 +129,8 @@ func TestHostileRepository(t *testing.T) {
 	}
 	missing := strings.Repeat("ab", 20)
 
-	// Plain git runs into the traps: they are set. (The filter that is a process
-	// ends git before it comes to the others, so it is left out of some.)
+	// Plain git must run into the traps, which shows that they are set. The filter process is left out of some runs,
+	// because it ends git before git reaches the other traps.
 	for _, args := range [][]string{
 		{"-c", "filter.evil.process=", "show", "--format=", "--no-ext-diff", "HEAD"},
 		{"status"},
@@ -142,7 +140,7 @@ func TestHostileRepository(t *testing.T) {
 		cmd.Dir = g.dir
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 		out, err := cmd.CombinedOutput()
-		t.Logf("git %v: %v %.200q", args, err, out) // what counts is the markers
+		t.Logf("git %v: %v %.200q", args, err, out) // Ignore git's error, because only the markers matter.
 	}
 	if got := strings.Join(markers(t, traps), " "); !strings.Contains(got, "fsmonitor") ||
 		!strings.Contains(got, "textconv") || !strings.Contains(got, "ext") {
@@ -159,7 +157,7 @@ func TestHostileRepository(t *testing.T) {
 		t.Errorf("Blobs = %q, %v, want one", got, err)
 	}
 	for _, name := range []string{"HEAD", "main", "@{-1}", "HEAD~1", "--exec=x"} {
-		_, _ = r.ResolveRevision(t.Context(), name) // what counts is the markers
+		_, _ = r.ResolveRevision(t.Context(), name) // Ignore the error, because only the markers matter.
 	}
 	if got, err := r.MergeBase(t.Context(), one, head); got != one || err != nil {
 		t.Errorf("MergeBase = %s, %v, want %s", got, err, one)
@@ -213,7 +211,7 @@ func TestHostileRepository(t *testing.T) {
 		got[head].Year() != 2026 {
 		t.Errorf("Times = %v, %v, want one", got, err)
 	}
-	// What is missing is missing, and not fetched.
+	// A missing object must be reported as missing and not be fetched.
 	_, _ = r.BlobAt(t.Context(), missing, "a.txt")
 	_, _ = r.FilesChangedWith(t.Context(), missing, "a.txt")
 	_, _ = r.Blame(t.Context(), missing, "a.txt")
@@ -222,7 +220,7 @@ func TestHostileRepository(t *testing.T) {
 	}
 }
 
-// Names that git would take for options, revisions or patterns are names.
+// TestHostileNames tests that names that git would take for options, revisions or patterns are used as plain names.
 func TestHostileNames(t *testing.T) {
 	g := newRepo(t)
 	written := filepath.Join(t.TempDir(), "written")
@@ -280,8 +278,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Files of the repository that are no files: nothing waits for them, and
-// nothing outside is taken for what it is not.
+// TestHostileFiles tests a repository in which pipes and links replace files. Reading must not wait for a pipe and
+// must not follow a link out of the repository.
 func TestHostileFiles(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")
@@ -311,7 +309,7 @@ func TestHostileFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(dot, "shallow")); err != nil {
 		t.Fatal(err)
 	}
-	// Notes whose tree names no objects.
+	// Write notes whose tree has paths that are not object names.
 	tree := g.git("write-tree")
 	g.git("update-ref", "refs/notes/odd", g.git("commit-tree", "-m", "odd", tree))
 	if got, err := r.ReadNotes(t.Context(), "refs/notes/odd"); err != nil || len(got) != 0 {

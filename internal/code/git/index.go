@@ -1,4 +1,4 @@
-// This file reads git's index without running git, because it is read on every run.
+// This file reads git's index without running git, because hooks read the index each time they run.
 // Documentation/gitformat-index.txt of git describes the format.
 
 package git
@@ -21,9 +21,9 @@ const maxIndex = 256 << 20
 
 var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
-// IndexNames returns the names in the index of a working tree that are at or below a path. They are
-// slash-separated and relative to the path; the path itself is ".". It returns no names if the path
-// is not in a working tree. Letter case is ignored, as on most file systems of macOS and Windows.
+// IndexNames returns the names of the files that git tracks at or below a path. The names are slash-separated and
+// relative to the path, and "." means the path itself. Outside of a working tree, there are no names. Letter case is
+// ignored, as on most file systems of macOS and Windows.
 func IndexNames(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.locateDirs(filepath.Dir(path)); err != nil {
@@ -42,7 +42,8 @@ func IndexNames(path string) ([]string, error) {
 	err = r.readIndexNames(filepath.Join(r.gitDir, "index"), func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
-		// A link, a module, or a directory of a sparse index
+		// The path is a tracked file or link, or is in a submodule or in a directory that a sparse index does not
+		// list.
 		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower):
 			names = append(names, ".")
 		case strings.HasPrefix(lower, at+"/"):
@@ -61,21 +62,21 @@ func IsInTree(dir string) bool {
 	return r.locateDirs(dir) == nil || r.root != ""
 }
 
-// IndexEntry is an entry of the index.
+// IndexEntry describes a file that git tracks.
 type IndexEntry struct {
 	Name      string
 	Blob      string
-	IsRegular bool // the entry is a regular file
-	Stage     int  // not 0 if the file has a merge conflict
+	IsRegular bool // The file is a regular file, and not a link or a submodule.
+	Stage     int  // side of a merge conflict, or 0 if the file has no conflict
 
-	// Size and modification time of the file when git last examined it. If they are unchanged, the
-	// file still has the blob's content, unless Time is not before the index's modification time.
+	// Size and Time are the size and the modification time that the file had when git last examined it. If both are
+	// unchanged, the file still has the blob's content, unless Time is the time of the index or later.
 	Size            uint32
 	Time            time.Time
-	IsNotCheckedOut bool // the file is not checked out
+	IsNotCheckedOut bool // The file is not in the working tree, because the checkout is sparse.
 }
 
-// IndexEntries returns the entries of the working tree's index, and the index's modification time.
+// IndexEntries returns the entries of the working tree's index, and the modification time of the index file.
 func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err error) {
 	name := filepath.Join(r.gitDir, "index")
 	if fi, err := os.Stat(name); err == nil {
@@ -83,14 +84,14 @@ func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err erro
 	}
 	shared, err := r.readIndex(name, func(e IndexEntry) { entries = append(entries, e) })
 	if err == nil && shared != "" {
-		err = errUnknownIndexFormat // fail, because the changes to the shared entries are not applied
+		// Fail, because a split index contains changes of the shared entries, which readIndexNames does not apply.
+		err = errUnknownIndexFormat
 	}
 	return entries, modTime, err
 }
 
-// readIndexNames calls fn with the entries of an index and, if the index is split, also with the
-// shared index's entries. Only the names of shared entries are reliable, because the changes of
-// the split index are not applied to them.
+// readIndexNames calls fn with each entry of an index. If the index is split, fn also receives the entries of the
+// shared index. Only the names of these are reliable, because the changes in the split index are not applied.
 func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	shared, err := r.readIndex(file, fn)
 	if err != nil || shared == "" {
@@ -102,8 +103,8 @@ func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	return r.readIndexNames(shared, fn)
 }
 
-// readIndex calls fn with the entries of an index. A split index has further entries in a shared
-// index, whose path readIndex returns. Otherwise the path is "".
+// readIndex calls fn with each entry in an index file. It returns the path of the shared index that contains the other
+// entries, or "" if the index is not split.
 func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err error) {
 	b, err := readFileStart(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,8 +140,8 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 	return filepath.Join(filepath.Dir(file), shared), nil
 }
 
-// sharedIndexName returns the file name of the shared index that a split index names in its
-// extensions, or "".
+// sharedIndexName returns the file name of the shared index, which is in an extension of a split index. It returns ""
+// if there is no such extension. hash is the length of an object name in bytes.
 func sharedIndexName(extensions []byte, hash int) (string, error) {
 	for len(extensions) >= 8 {
 		size := binary.BigEndian.Uint32(extensions[4:])
@@ -155,8 +156,8 @@ func sharedIndexName(extensions []byte, hash int) (string, error) {
 	return "", nil
 }
 
-// parseEntryStat parses the part of an entry before the name. The caller, parseEntryName, has checked that
-// b is long enough.
+// parseEntryStat parses the fixed-size part of an entry, which precedes the name. The caller must check that b is long
+// enough. hash is the length of an object name in bytes.
 func parseEntryStat(b []byte, name string, hash int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hash:])
@@ -169,8 +170,8 @@ func parseEntryStat(b []byte, name string, hash int) IndexEntry {
 	return e
 }
 
-// parseEntryName returns the name of the first entry in b, and the bytes after the entry. previousName is the
-// name of the previous entry.
+// parseEntryName returns the name of the first entry in b, and the bytes after this entry. In version 4, a name is
+// stored as its difference from previousName, the name of the previous entry.
 func parseEntryName(b []byte, previousName string, version uint32, hash int) (name string, rest []byte, err error) {
 	head := 40 + hash + 2
 	if len(b) < head {
@@ -183,7 +184,7 @@ func parseEntryName(b []byte, previousName string, version uint32, hash int) (na
 		return "", nil, errUnknownIndexFormat
 	}
 	text, kept := b[head:], 0
-	if version == 4 { // the name is the previous name without its last bytes, plus a suffix
+	if version == 4 { // In version 4, the name is the previous name without its last bytes, followed by a suffix.
 		drop := 0
 		for more := true; more; text = text[1:] {
 			if len(text) == 0 || drop > len(previousName) {

@@ -1,4 +1,4 @@
-// The index in each of its forms is read as git writes it.
+// This file tests that the index is read correctly in each format that git writes.
 
 package git
 

@@ -1,4 +1,4 @@
-// This file reads git notes, and files at many commits.
+// This file reads git notes, and looks up files at many commits.
 
 package git
 
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// RefObject returns the object of a reference such as refs/notes/ai, or "" if the reference does not
-// exist. It reads the reference files itself. Symbolic references are an error.
+// RefObject returns the object that a reference such as refs/notes/ai names, or "" if the reference does not exist. It
+// reads the reference files without running git. A symbolic reference is an error.
 func (r *Repo) RefObject(_ context.Context, name string) (string, error) {
 	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
@@ -32,9 +32,9 @@ func (r *Repo) RefObject(_ context.Context, name string) (string, error) {
 	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
 }
 
-// ReadNotes returns the blobs of the notes in a reference, by the object to which the note belongs.
-// It returns nil if the reference does not exist. In the notes tree, a note's path is the name
-// of its object, possibly with slashes inserted.
+// ReadNotes returns the blobs of the notes in a reference, by the name of the object to which the note belongs. If the
+// reference does not exist, the result is nil. In the tree of notes, the path of a note is the name of its object,
+// possibly with slashes inserted.
 func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, error) {
 	at, err := r.RefObject(ctx, ref)
 	if err != nil || at == "" {
@@ -45,7 +45,7 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 		return nil, err
 	}
 	notes := map[string]string{}
-	// MODE SP TYPE SP NAME TAB PATH NUL
+	// Each entry has the form MODE SP TYPE SP NAME TAB PATH NUL.
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		id := strings.ReplaceAll(path, "/", "")
@@ -58,12 +58,12 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 	return notes, nil
 }
 
-// FileAt is a file at a commit.
+// FileAt is the path of a file and a commit.
 type FileAt struct{ Commit, File string }
 
-// BlobsAt returns blob names for files at commits, in the order of places. A name is "" if no such
-// file exists, or if the file's path is not valid for io/fs or contains a line feed, which the
-// command's input cannot represent.
+// BlobsAt returns the blob name of each file at its commit, in the order of places. The name is "" if the commit has
+// no such file. It is also "" if the path is not valid for io/fs or contains a line feed, because git's input cannot
+// represent such a path.
 func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int
@@ -71,8 +71,7 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 		if err := checkHex(p.Commit); err != nil {
 			return nil, fmt.Errorf("reading trees: %w", err)
 		}
-		// Leave out a path that is not clean, such as ../x, because git would then fail for all
-		// paths.
+		// Leave out an invalid path, such as ../x, because git would then fail for all paths.
 		if fs.ValidPath(p.File) && !strings.ContainsAny(p.File, "\n\x00") {
 			asked = append(asked, i)
 			in.WriteString(p.Commit + ":" + p.File + "\n")
@@ -91,7 +90,7 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 		return nil, errors.New("reading trees: git answers more or less than it was asked")
 	}
 	for k, l := range lines {
-		// "NAME blob", or "COMMIT:FILE missing"
+		// The line is "NAME blob" or "COMMIT:FILE missing".
 		if id, ok := strings.CutSuffix(l, " blob"); ok && IsHash(id) {
 			names[asked[k]] = id
 		}
@@ -116,7 +115,7 @@ func (r *Repo) CommitTimes(ctx context.Context, commits []string) (map[string]ti
 				}
 				continue
 			}
-			// NAME <EMAIL> SECONDS ZONE
+			// The line has the form NAME <EMAIL> SECONDS ZONE.
 			f := strings.Fields(rest[strings.LastIndexByte(rest, '>')+1:])
 			if len(f) == 2 {
 				if s, err := strconv.ParseInt(f[0], 10, 64); err == nil {

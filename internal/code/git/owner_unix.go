@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// IsOwnPath reports whether the user of this process owns the path.
+// IsOwnPath reports whether the path belongs to the user of this process.
 func IsOwnPath(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {

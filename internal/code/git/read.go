@@ -1,4 +1,4 @@
-// This file reads the history: the methods that a store of annotations needs.
+// This file reads the history: it contains the methods that a store of annotations needs.
 
 package git
 
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// HeadCommit returns the commit of HEAD, or "" before the first commit. It reads the reference files
-// itself. It fails for a repository that stores references as reftables.
+// HeadCommit returns the commit of HEAD, or "" before the first commit. It reads the reference files without running
+// git. If the repository stores references as reftables, HeadCommit fails.
 func (r *Repo) HeadCommit(_ context.Context) (string, error) {
 	if r.pinnedHead != "" {
 		return r.pinnedHead, nil
@@ -29,10 +29,10 @@ func (r *Repo) HeadCommit(_ context.Context) (string, error) {
 	return id, nil
 }
 
-// followRef returns the object of a reference, or "" if the reference does not exist. It follows
-// symbolic references.
+// followRef returns the object that a reference names, or "" if the reference does not exist. It follows symbolic
+// references.
 func (r *Repo) followRef(ref string) (string, error) {
-	for range 5 { // symbolic references may refer to other symbolic references
+	for range 5 { // A symbolic reference may name another symbolic reference.
 		b, err := r.readRef(ref)
 		if errors.Is(err, fs.ErrNotExist) {
 			return r.readPackedRef(ref)
@@ -41,7 +41,7 @@ func (r *Repo) followRef(ref string) (string, error) {
 			return "", err
 		}
 		text := strings.TrimSpace(string(b))
-		if id, _, _ := strings.Cut(text, "\t"); IsHash(id) { // a line of FETCH_HEAD continues after a tab
+		if id, _, _ := strings.Cut(text, "\t"); IsHash(id) { // A line of FETCH_HEAD has more fields after a tab.
 			return id, nil
 		}
 		next, ok := strings.CutPrefix(text, "ref: ")
@@ -87,14 +87,13 @@ func (r *Repo) readPackedRef(ref string) (string, error) {
 	return "", nil
 }
 
-// ReadBlobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are left
-// out.
+// ReadBlobs returns the contents of the blobs, by name. An object that does not exist or is not a blob is left out.
 func (r *Repo) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	return r.readObjects(ctx, names, "blob")
 }
 
-// readObjects returns the contents of objects, by name. Objects that do not exist or are not of the
-// given kind are left out.
+// readObjects returns the contents of the objects, by name. An object that does not exist or is not of the given kind
+// is left out.
 func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (map[string][]byte, error) {
 	var in bytes.Buffer
 	for _, n := range names {
@@ -119,7 +118,7 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 		out = rest
 		f := strings.Fields(string(head))
 		if len(f) != 3 {
-			continue // "NAME missing"
+			continue // The line is "NAME missing".
 		}
 		n, err := strconv.Atoi(f[2])
 		isSize := n >= 0 && n < len(out)
@@ -134,7 +133,7 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 	return found, nil
 }
 
-// BlobAt returns the blob name for a path in a commit, or "" if the commit lacks the path.
+// BlobAt returns the blob name of a file at a commit, or "" if the commit does not contain the file.
 func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a tree: %w", err)
@@ -143,7 +142,7 @@ func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	// MODE SP TYPE SP NAME TAB PATH NUL
+	// Each entry has the form MODE SP TYPE SP NAME TAB PATH NUL.
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		f := strings.Fields(head)
@@ -155,16 +154,16 @@ func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) 
 	return "", nil
 }
 
-// fileChange is a commit's change of one file, as git log --raw prints it.
+// fileChange is the change that one commit made to one file, as git log --raw prints it.
 type fileChange struct {
 	commit           string
-	oldBlob, newBlob string // blobs; all zeros if the file does not exist
-	oldPath, newPath string // paths; they differ only if the file was renamed or copied
-	status           byte   // A, M, R, C, D, T
+	oldBlob, newBlob string // names of the blobs; all digits are zero if the file did not exist
+	oldPath, newPath string // The paths differ only if the file was renamed or copied.
+	status           byte   // kind of change, one of A, M, R, C, D and T
 }
 
-// parseRawLog parses the output of git log --raw -z with the format "commit %H". If parsing fails,
-// parseRawLog returns the error and the steps before it.
+// parseRawLog parses the output of git log --raw -z with the format "commit %H". If a part cannot be parsed,
+// parseRawLog returns an error and the changes before that part.
 func parseRawLog(out []byte) ([]fileChange, error) {
 	var steps []fileChange
 	commit := ""
@@ -187,7 +186,7 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 		if f == "" {
 			continue
 		}
-		// :MODE SP MODE SP OLD SP NEW SP STATUS NUL PATH NUL [PATH NUL]
+		// Each change has the form :MODE SP MODE SP OLD SP NEW SP STATUS NUL PATH NUL [PATH NUL].
 		w := strings.Fields(f)
 		isStep := len(w) == 5 && f[0] == ':' && w[4] != ""
 		if !isStep {
@@ -213,9 +212,10 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 	return steps, nil
 }
 
-// FormerNames returns the former names of a file in HEAD, newest first, and the names of the files of which it is a
-// copy. The original of a copy that the copying commit did not change is found only if it is in others. If git fails,
-// FormerNames returns the names found so far and the error.
+// FormerNames returns the names that a file in HEAD had before it was renamed, newest first. It also returns the names
+// of the files from which the file was copied. If the commit that made the copy did not change the original, the
+// original is found only if it is in others. If git fails, FormerNames returns an error and the names that it has
+// found.
 func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
 	commit, err := r.HeadCommit(ctx)
 	for range maxRenameHops {
@@ -232,10 +232,10 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 	return names, err
 }
 
-// copyOrigin returns the newest commit in the history of head that created the file by renaming
-// or copying another file, and the name of that file. It considers only files that the commit
-// deleted or changed, and others. Considering all files, like git log --follow, would be the
-// slowest part of a lookup.
+// copyOrigin searches the history of head for the newest commit that created the file by renaming or copying another
+// file. It returns this commit and the other file, or "" if there is none. As the other file, it considers only the
+// files in others and the files that the commit deleted or changed. To consider all files, as git log --follow does,
+// would be the slowest part of a lookup.
 func (r *Repo) copyOrigin(
 	ctx context.Context,
 	head, file string,
@@ -262,7 +262,7 @@ func (r *Repo) copyOrigin(
 		}
 		paths := append([]string{file}, others...)
 		for _, c := range changed {
-			if c.status == 'D' && c.oldBlob == m.newBlob { // the contents are equal, so no objects have to be read
+			if c.status == 'D' && c.oldBlob == m.newBlob { // The contents are equal, so git need not compare them.
 				return m.commit, c.oldPath, nil
 			}
 			paths = append(paths, c.oldPath)
@@ -278,9 +278,9 @@ func (r *Repo) copyOrigin(
 	return "", "", nil
 }
 
-// FilesChangedWith returns the files that were added or changed together with the given file, by
-// commits after the given commit in HEAD's history. It follows only first parents and starts
-// with the newest commits.
+// FilesChangedWith returns the files that commits changed together with the given file. It examines the last
+// maxCommitsAlongside commits that changed the file after the given commit. It follows only first parents. The files
+// of the newest commits come first.
 func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]string, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
@@ -318,16 +318,16 @@ func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]str
 	return files, nil
 }
 
-// maxCommitsAlongside is the maximum number of commits that [Repo.Alongside] examines.
+// maxCommitsAlongside is the maximum number of commits that [Repo.FilesChangedWith] examines.
 const maxCommitsAlongside = 200
 
-// logFileChanges returns the changes of files by commits, following first parents, the newest first. If paths
-// is not empty, only changes of these paths are returned.
+// logFileChanges runs git log with these arguments and returns the changes of files, newest first. It follows only
+// first parents. If paths is not empty, only changes of these paths are returned.
 func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...string) ([]fileChange, error) {
 	all := append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)
 	var in []byte
-	if len(paths) > 0 { // pass the paths on stdin, because they may be too long for a command line
+	if len(paths) > 0 { // Pass the paths on standard input, because they may be too long for a command line.
 		all, in = append(all, "--stdin"), []byte("--\n"+strings.Join(paths, "\n")+"\n")
 	}
 	out, err := r.runGit(ctx, in, all...)
@@ -337,9 +337,9 @@ func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...strin
 	return parseRawLog(out)
 }
 
-// BlobsAround returns the blobs of a path in the last commit before t that changed it, and in the first
-// such commit at or after t, by the dates of the commits in the history of HEAD. A blob is "" if no
-// such commit exists. It follows only first parents and no renames.
+// BlobsAround returns two blobs of a file: the blob after the last change before t, and the blob after the first
+// change at or after t. The times are those of the commits in the history of HEAD. A blob is "" if no such commit
+// exists. BlobsAround follows only first parents, and does not follow renames.
 func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
@@ -369,30 +369,28 @@ func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (befor
 	return before, after, nil
 }
 
-// maxRenameHops is the maximum number of renames to follow for a file. maxDeletions is the maximum
-// number of deletions to examine for a file.
+// maxRenameHops is the maximum number of renames of a file that are followed. maxDeletions is the maximum number of a
+// file's deletions that are examined.
 const (
 	maxRenameHops = 16
 	maxDeletions  = 5
 )
 
-// IsShallow reports whether the repository is a shallow clone, whose history is cut off.
+// IsShallow reports whether the repository is a shallow clone, which has only a part of the history.
 func (r *Repo) IsShallow() bool {
 	fi, err := os.Stat(filepath.Join(r.commonDir, "shallow"))
 	return err == nil && fi.Size() > 0
 }
 
-// LaterNames returns the names to which commits renamed a file that is not in HEAD, in the order of
-// the renames. wasInHistory reports whether a commit ever deleted or renamed the file. It follows only first
-// parents.
+// LaterNames returns the names to which a file that is not in HEAD was renamed, in the order of the renames.
+// wasInHistory reports whether a commit deleted or renamed the file. LaterNames follows only first parents.
 func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return nil, false, err
 	}
 	for range maxRenameHops {
-		// Find the commits that deleted the path, and find out whether such a commit renamed the
-		// file.
+		// Find the commits that deleted the path. Each of these may have renamed the file.
 		deaths, err := r.logFileChanges(
 			ctx,
 			nil,
@@ -433,10 +431,10 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 	return names, wasInHistory, nil
 }
 
-// blamedLine is a line of a file and the commit that wrote it.
+// blamedLine is a line of a file, with the commit that wrote it.
 type blamedLine struct {
 	Commit  string
-	Line    int // line number in the file at that commit, from 1
+	Line    int // number of the line in the file at that commit, from 1
 	Author  string
 	Time    time.Time
 	Summary string
@@ -455,9 +453,8 @@ func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamedLine, er
 	return parseBlame(out)
 }
 
-// parseBlame parses the output of git blame --porcelain. Each line has a head with the commit and
-// line numbers, then, at the first occurrence of the commit, the commit's data, then a tab and the
-// line.
+// parseBlame parses the output of git blame --porcelain. Each line of the file has a head with the commit and the line
+// numbers. At the first occurrence of a commit, the commit's data follow. Then come a tab and the text of the line.
 func parseBlame(out []byte) ([]blamedLine, error) {
 	var all []blamedLine
 	known := map[string]*blamedLine{}

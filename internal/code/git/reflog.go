@@ -1,5 +1,4 @@
-// This file reads the reflog of HEAD: the commits that were checked out in the working tree, and
-// when.
+// This file reads the reflog of HEAD, which records which commits were checked out in the working tree, and when.
 
 package git
 
@@ -14,22 +13,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxReflog is the number of bytes to read at the end of the reflog.
+// maxReflog is the number of bytes that are read from the end of the reflog.
 const maxReflog = 1 << 20
 
-// HeadMove is a change of HEAD. Its time has a precision of one second.
+// HeadMove records that HEAD began to refer to another commit. Its time has a precision of one second.
 type HeadMove struct {
 	Time time.Time
-	To   string // new commit
-	New  bool   // the move created the commit
-	Made bool   // git commit created the commit, with a message by the user or an agent
+	To   string // commit to which HEAD refers after the move
+	New  bool   // The move created the commit.
+	Made bool   // The user or an agent created the commit with git commit and wrote its message.
 
-	oldCommit string // previous commit
-	isAmend   bool   // git commit --amend created the commit
+	oldCommit string // commit to which HEAD referred before the move
+	isAmend   bool   // The commit was created by git commit --amend.
 }
 
-// ReadHeadMoves returns the last moves of HEAD in their order. It reads the reflog file, and returns no
-// moves if the file does not exist, for example because the reflog is disabled.
+// ReadHeadMoves returns the moves of HEAD at the end of the reflog, oldest first. It returns no moves if the reflog
+// cannot be read, for example because it is disabled.
 func (r *Repo) ReadHeadMoves() []HeadMove {
 	f, err := vfs.OpenRegular(filepath.Join(r.gitDir, "logs", "HEAD"))
 	if err != nil {
@@ -50,7 +49,8 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	for line := range strings.Lines(string(b)) {
 		if m, ok := parseReflogLine(line); ok {
 			m.Made = m.Made ||
-				(m.isAmend && made[m.oldCommit]) // an amended commit keeps the message of the commit before
+				// An amended commit may keep the message of the commit that it replaces.
+				(m.isAmend && made[m.oldCommit])
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
 		}
@@ -58,8 +58,8 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	return all
 }
 
-// parseReflogLine parses a line of the reflog: the commits before and after, the name and address of the
-// committer, the time, the time zone, and after a tab the description.
+// parseReflogLine parses a line of the reflog, which contains the commits before and after the move, the name and
+// address of the committer, the time, the time zone, and after a tab the description.
 func parseReflogLine(line string) (HeadMove, bool) {
 	head, what, _ := strings.Cut(line, "\t")
 	_, after, ok := strings.Cut(head, "> ")
@@ -84,11 +84,11 @@ func parseReflogLine(line string) (HeadMove, bool) {
 	return m, true
 }
 
-// CommitsInPeriod returns a function that finds the commits of a period in the reflog of a working tree:
-// the commit that was checked out at from, and the commits that were created until to. The function
-// caches the reflog of the last directory.
+// CommitsInPeriod returns a function that finds the commits of a period in the reflog of dir: the commit that was
+// checked out at the time from, and the commits that were created until the time to. The function caches the reflog of
+// the last directory.
 func CommitsInPeriod(now func() time.Time) func(dir string, from, to time.Time) []string {
-	var mu sync.Mutex // guards the following variables
+	var mu sync.Mutex // mu guards the variables below.
 	var last string
 	var moves []HeadMove
 	var read time.Time

@@ -1,4 +1,4 @@
-// Tests what the reflog says.
+// This file tests how the reflog is read.
 
 package git
 
@@ -44,7 +44,8 @@ func TestReflog(t *testing.T) {
 	}
 }
 
-// A turn has the commit on which it began, and those made in it.
+// TestCommitsOf tests that a turn has the commit that was checked out when it began, and the commits that were made
+// during the turn.
 func TestCommitsOf(t *testing.T) {
 	root := t.TempDir()
 	day := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)

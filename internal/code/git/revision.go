@@ -1,5 +1,4 @@
-// This file resolves commit names, lists a commit's files, and finds the new names of deleted
-// files.
+// This file resolves the names of commits, lists the files of a commit, and finds the new names of renamed files.
 
 package git
 
@@ -18,17 +17,17 @@ import (
 	"sync"
 )
 
-// ErrNoCommit is returned for a name that is not the name of a commit in this clone.
+// ErrNoCommit is returned for a name that names no commit in this clone.
 var ErrNoCommit = errors.New("names no commit of this clone")
 
-// AtCommit returns a copy of the repository with the commit as its HEAD.
+// AtCommit returns a copy of the repository that uses the commit as its HEAD.
 func (r *Repo) AtCommit(commit string) *Repo {
 	p := *r
 	p.pinnedHead = commit
 	return &p
 }
 
-// refPathFormats lists the paths under which git searches for a reference, in git's order.
+// refPathFormats lists the paths at which git searches for a reference, in git's order.
 var refPathFormats = []string{
 	"%s",
 	"refs/%s",
@@ -38,7 +37,7 @@ var refPathFormats = []string{
 	"refs/remotes/%s/HEAD",
 }
 
-// A revision is a name, followed by steps to parents.
+// These patterns match a revision, which is a name followed by steps to parents, and its parts.
 var (
 	revisionPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`)
@@ -58,7 +57,7 @@ func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error)
 	}
 	id, steps := r.resolveName(m[1]), m[2]
 	if id == "" {
-		_, err := r.HeadCommit(ctx) // Head returns an error if references cannot be read at all
+		_, err := r.HeadCommit(ctx) // HeadCommit fails if the references cannot be read at all.
 		return "", errors.Join(fmt.Errorf("%.80q %w", name, ErrNoCommit), err)
 	}
 	out, err := r.runGit(ctx, nil, "rev-parse", "--verify", "--quiet", id+steps+"^{commit}")
@@ -72,8 +71,8 @@ func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error)
 	return commit, nil
 }
 
-// resolveName returns the object of a reference, or ref itself if it may be an abbreviated name in hex.
-// Otherwise it returns "".
+// resolveName returns the object that a reference names. If no reference has the name, it returns ref itself if ref
+// may be an abbreviated object name in hex, and otherwise "".
 func (r *Repo) resolveName(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
@@ -84,7 +83,7 @@ func (r *Repo) resolveName(ref string) string {
 	mayBeFile := strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/")
 	for _, place := range refPathFormats {
 		if place == "%s" && mayBeFile {
-			continue // skip the name, because it could be the name of another file in .git, such as config
+			continue // Skip the name, because it may be the name of another file in .git, such as config.
 		}
 		if id, _ := r.followRef(fmt.Sprintf(place, ref)); id != "" {
 			return id
@@ -135,7 +134,7 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 		return nil, err
 	}
 	files := map[string]string{}
-	// MODE SP TYPE SP NAME TAB PATH NUL
+	// Each entry has the form MODE SP TYPE SP NAME TAB PATH NUL.
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		f := strings.Fields(head)
@@ -147,8 +146,8 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 	return files, nil
 }
 
-// FollowRef returns the object of a reference with the given full name, such as
-// refs/remotes/origin/HEAD, or "" if the reference does not exist. It follows symbolic references.
+// FollowRef returns the object that a reference names, or "" if the reference does not exist. name is the full name,
+// such as refs/remotes/origin/HEAD. FollowRef follows symbolic references.
 func (r *Repo) FollowRef(name string) (string, error) {
 	if !isRefName(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
@@ -160,8 +159,8 @@ func (r *Repo) FollowRef(name string) (string, error) {
 	return id, nil
 }
 
-// LastCommitOf returns the commit that last changed a file, or "". It follows only first parents.
-// Therefore a merge counts as the change of all files that it merged.
+// LastCommitOf returns the commit that last changed a file, or "" if there is none. It follows only first parents, so
+// a merge counts as a change of each file that it merged.
 func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
@@ -173,8 +172,8 @@ func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, e
 	return steps[0].commit, nil
 }
 
-// BlobName returns git's name for a content: the hash of "blob ", the length in decimal, a NUL and
-// the content. It uses SHA-256 if usesSHA256 is set, and SHA-1 otherwise.
+// BlobName returns the name under which git stores a content: the hash of "blob ", the length in decimal, a NUL byte
+// and the content. The hash is SHA-256 if usesSHA256 is set, otherwise SHA-1.
 func BlobName(data []byte, usesSHA256 bool) string {
 	head := fmt.Appendf(nil, "blob %d\x00", len(data))
 	if usesSHA256 {
@@ -189,8 +188,8 @@ func BlobName(data []byte, usesSHA256 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CurrentNames returns the present names of files that are not in HEAD because commits in HEAD's
-// history renamed them. It follows only first parents, and starts git once for all files.
+// CurrentNames returns the present names of those files that are not in HEAD because a commit renamed them, by their
+// earlier names. It follows only first parents, and runs git only once for all files.
 func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
@@ -237,7 +236,8 @@ func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]str
 	return out, nil
 }
 
-// findRenames returns the new name of each file, from the newest commit that deleted the old name.
+// findRenames returns the new name of each file that a commit renamed. It uses the newest commit that deleted the old
+// name.
 func (r *Repo) findRenames(ctx context.Context, head string, files []string) (map[string]string, error) {
 	ends, err := r.logFileChanges(
 		ctx,
@@ -268,7 +268,7 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range steps { // use the first commit, because the newest commit comes first
+		for _, s := range steps { // The newest commit comes first, so use the first commit.
 			if want[s.oldPath] && to[s.oldPath] == "" {
 				to[s.oldPath] = s.newPath
 			}
@@ -277,7 +277,7 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 	return to, nil
 }
 
-// isRefName reports whether a text can be the name of a reference, also a short one.
+// isRefName reports whether a text can be the name of a reference or the end of such a name.
 func isRefName(name string) bool {
 	return refNamePattern().MatchString(name) && fs.ValidPath(name) && !strings.Contains(name, "..")
 }

@@ -1,4 +1,4 @@
-// Tests of the names of commits.
+// This file tests how names of commits are resolved.
 
 package git
 
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestResolve: every kind of name leads where git rev-parse says; what git takes for
-// more than a name of a commit is refused.
+// TestResolve tests that each kind of name resolves to the same commit as in git rev-parse. Names that git accepts but
+// that do not name a single commit are refused.
 func TestResolve(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")

@@ -1,4 +1,4 @@
-// This file reads, without running git, the information about a working tree that hooks need.
+// This file reads what hooks need to know about a working tree. It does not run git.
 
 package git
 
@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// maxHookIndex is the maximum size, in bytes, of an index that is read while a client waits. An
-// index of this size has about 100,000 files.
+// maxHookIndex is the maximum size, in bytes, of an index that is read while a client waits for a hook. An index of
+// this size lists about 100,000 files.
 const maxHookIndex = 12 << 20
 
 // Worktree is a git working tree.
 type Worktree struct{ gitRepo Repo }
 
-// FindWorktree returns the working tree that contains a directory. It returns false if the directory is not in a
-// working tree.
+// FindWorktree returns the working tree that contains a directory. It returns false if no working tree contains it.
 func FindWorktree(dir string) (*Worktree, bool) {
 	w := &Worktree{}
 	if err := w.gitRepo.locateDirs(dir); err != nil {
@@ -30,9 +29,8 @@ func FindWorktree(dir string) (*Worktree, bool) {
 // Root returns the root directory of the working tree.
 func (w *Worktree) Root() string { return w.gitRepo.root }
 
-// TrackedNames returns the subset of names that the index contains. The names are relative to the root and
-// slash-separated. Letter case is ignored. If the index is too large to be read while a client waits, TrackedNames
-// fails.
+// TrackedNames returns those of the names that git tracks. The names are relative to the root and slash-separated.
+// Letter case is ignored. TrackedNames fails if the index is larger than maxHookIndex.
 func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.gitRepo.gitDir, "index")
 	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndex {
@@ -55,8 +53,8 @@ func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	return tracked, err
 }
 
-// OwnCommits returns the commits that git commit created in this working tree, according to the
-// reflog. They are commits of the user and the user's agents.
+// OwnCommits returns the commits that git commit created in this working tree, according to the reflog. The user or
+// the user's agents made these commits.
 func (w *Worktree) OwnCommits() map[string]bool {
 	own := map[string]bool{}
 	for _, m := range w.gitRepo.ReadHeadMoves() {

@@ -1,4 +1,4 @@
-// Package project determines the project to which a directory belongs.
+// Package project determines to which project a directory belongs.
 package project
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Project is the name of a project and the reason for it.
+// Project is a project's name, with the rule that determined the name.
 type Project struct {
-	Name    string // value for the label project, which consists of lower-case letters, digits, dots, - and _
-	Reason  string // the rule that determined Name
-	RootDir string // directory of the project; in a linked worktree, the directory of the worktree
+	Name    string // value of the label project; it consists of lower-case letters, digits, dots, - and _
+	Reason  string // sentence that says which rule determined Name
+	RootDir string // directory of the project, or of the linked worktree
 }
 
 // maxParentDirs is the maximum number of parent directories that are examined.
@@ -73,10 +73,9 @@ func checkProject(p Project) error {
 	return nil
 }
 
-// gitProject determines the project of a worktree with the root dir. If .git is a directory, it is
-// the repository. If .git is a file, it contains the repository's path ("gitdir: PATH"). The file
-// commondir in a linked worktree's repository contains the path of the shared repository
-// (gitrepository-layout(5)).
+// gitProject determines the project of the worktree whose root is dir. If .git is a directory, it is the repository.
+// If .git is a file, it names the repository ("gitdir: PATH"). In a linked worktree, the repository's file commondir
+// names the shared repository (gitrepository-layout(5)).
 func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 	git, main := filepath.Join(dir, ".git"), dir
 	if b, err := read(git); err == nil {
@@ -87,7 +86,7 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 		git = resolvePath(dir, to)
 		if b, err := read(filepath.Join(git, "commondir")); err == nil && firstLine(b) != "" {
 			git = resolvePath(git, firstLine(b))
-			main = filepath.Dir(git) // for a bare repository, use the directory around it
+			main = filepath.Dir(git) // A bare repository is named after the directory that contains it.
 			if filepath.Base(git) != ".git" {
 				main = strings.TrimSuffix(git, ".git")
 			}
@@ -116,9 +115,9 @@ func firstLine(b []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// MainWorktreeDir returns the directory whose subdirectory .claude/worktrees contains dir, because Claude
-// Code creates worktrees there. The directory need not exist on this machine. MainWorktreeDir returns any
-// other directory unchanged.
+// MainWorktreeDir returns the directory of the main worktree if dir is in its subdirectory .claude/worktrees, where
+// Claude Code creates worktrees. It returns any other directory unchanged. The directory need not exist on this
+// machine.
 func MainWorktreeDir(dir string) string {
 	main, _, _ := strings.Cut(filepath.ToSlash(dir)+"/", "/.claude/worktrees/")
 	main = strings.TrimSuffix(main, "/")
@@ -128,9 +127,9 @@ func MainWorktreeDir(dir string) string {
 	return filepath.FromSlash(main)
 }
 
-// MainWorktreeOf returns the main worktree's directory if dir is the root of a linked git worktree,
-// otherwise "". A .git file that only claims to belong to a repository is not enough: the
-// repository must refer back to the worktree (gitrepository-layout(5)).
+// MainWorktreeOf returns the directory of the main worktree if dir is the root of a linked git worktree, otherwise "".
+// It does not trust a .git file that only claims to belong to a repository: the repository must also name the worktree
+// (gitrepository-layout(5)).
 func MainWorktreeOf(dir string, read func(path string) ([]byte, error)) string {
 	b, err := read(filepath.Join(dir, ".git"))
 	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
@@ -153,7 +152,7 @@ func MainWorktreeOf(dir string, read func(path string) ([]byte, error)) string {
 	return ""
 }
 
-// resolvePath resolves a path that is stored in a file in dir.
+// resolvePath returns a path that was read from a file in dir as an absolute path.
 func resolvePath(dir, p string) string {
 	p = filepath.FromSlash(p)
 	if filepath.IsAbs(p) {
@@ -162,8 +161,8 @@ func resolvePath(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// configuredRemote returns the name and URL of origin in a git config, or of the first remote if
-// origin does not exist (git-config(1), "Syntax").
+// configuredRemote returns the name and the URL of the remote origin in a git config. If origin does not exist, it
+// uses the first remote (git-config(1), "Syntax").
 func configuredRemote(config string) (remote, u string) {
 	section := ""
 	for line := range strings.Lines(config) {
@@ -192,14 +191,15 @@ func configuredRemote(config string) (remote, u string) {
 	return remote, u
 }
 
-// projectNameFromURL returns the project name in a git URL: its last element. It accepts the forms of
-// git-clone(1): a URL, host:path, and a path.
+// projectNameFromURL returns the last element of a git URL as a project name. The URL may have any form of
+// git-clone(1): a URL, host:path, or a path.
 func projectNameFromURL(s string) string {
 	p := s
 	u, err := url.Parse(s)
 	isURL := err == nil && u.Scheme != "" && u.Host != ""
 	host, rest, hasColon := strings.Cut(s, ":")
-	isHost := hasColon && len(host) > 1 && !strings.ContainsAny(host, `/\`) // one letter is a drive of Windows
+	// A single letter before a colon is a drive of Windows.
+	isHost := hasColon && len(host) > 1 && !strings.ContainsAny(host, `/\`)
 	switch {
 	case isURL:
 		p = u.Path
@@ -210,12 +210,11 @@ func projectNameFromURL(s string) string {
 	return toProjectName(strings.TrimSuffix(p, ".git"))
 }
 
-// toProjectName converts a word to a valid project name: lower case, without accents, with - for
-// other characters. The result has at most [oxbow.MaxName] bytes. It is "" if the word contains no
-// letter or digit.
+// toProjectName converts a text to a valid project name of at most [oxbow.MaxName] bytes: in lower case, without
+// accents, and with a dash for each other character. It returns "" if the text has no letter or digit.
 func toProjectName(s string) string {
 	var b strings.Builder
-	for _, r := range analysis.Fold(analysis.Fold(s)) { // fold twice, because ǿ becomes ø, which becomes o
+	for _, r := range analysis.Fold(analysis.Fold(s)) { // Fold the text twice, because ǿ becomes ø, and ø becomes o.
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune("._+#", r):
 			if b.Len()+4 <= oxbow.MaxName {

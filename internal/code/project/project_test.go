@@ -1,4 +1,4 @@
-// Tests of the names of projects.
+// This file tests how the names of projects are determined.
 
 package project
 

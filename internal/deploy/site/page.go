@@ -16,7 +16,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// sitePage is a parsed Markdown file.
+// sitePage is a Markdown file of the site, parsed.
 type sitePage struct {
 	path    string
 	title   string
@@ -111,7 +111,7 @@ func (p *sitePage) renderPage(s *pageSite) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// searchItems returns the sections of the page for the search.
+// searchItems returns an item for each section of the page, for the search.
 func (p *sitePage) searchItems() []searchItem {
 	s := pageSite{pages: map[string]*sitePage{p.path: p}}
 	address, _ := s.pageAddress(p.path)
@@ -134,7 +134,7 @@ func (p *sitePage) searchItems() []searchItem {
 	return items
 }
 
-// plainText returns the words of a node, without markup.
+// plainText returns the text of a node without Markdown.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -161,7 +161,7 @@ func plainText(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// isCodeBlock reports whether n is a block of code, indented or between fences.
+// isCodeBlock reports whether a node is an indented or fenced code block.
 func isCodeBlock(n ast.Node) bool {
 	return n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock
 }

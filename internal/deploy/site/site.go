@@ -23,7 +23,7 @@ var assets embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(assets, "page.html"))
 
-// indexPage is the page with tables of all pages. The navigation is built from it.
+// indexPage is the page whose tables list all pages. The navigation is built from these tables.
 const indexPage = "docs/README.md"
 
 // navigationGroup is a heading of the navigation, with links to its pages.
@@ -37,7 +37,7 @@ type navigationLink struct {
 	IsCurrent      bool
 }
 
-// searchItem is a page section in the search index.
+// searchItem is a section of a page that the search can find.
 type searchItem struct {
 	Page    string `json:"page"`
 	Heading string `json:"heading"`
@@ -45,7 +45,7 @@ type searchItem struct {
 	Text    string `json:"text"`
 }
 
-// writeSite writes the pages of a clone into a directory, and returns their number.
+// writeSite writes the site for the repository into the directory out, and returns the number of pages.
 func writeSite(repository fs.FS, sourceURL, out string) (int, error) {
 	paths, err := findPages(repository)
 	if err != nil {
@@ -95,15 +95,14 @@ func findPages(repository fs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// pageSite contains the data about all pages that are needed to write a page.
+// pageSite contains the pages of the site, and what is needed to write each of them.
 type pageSite struct {
 	repository fs.FS
 	sourceURL  string
 	pages      map[string]*sitePage
 }
 
-// pageAddress returns the path on the site for a file of the repository. ok is false if the site does
-// not contain the file.
+// pageAddress returns the path of a file's page on the site. ok is false if the site does not contain the file.
 func (s *pageSite) pageAddress(file string) (string, bool) {
 	if _, isPage := s.pages[file]; isPage {
 		dir, name := path.Split(file)
@@ -115,11 +114,11 @@ func (s *pageSite) pageAddress(file string) (string, bool) {
 	return file, path.Ext(file) == ".png"
 }
 
-// resolveLink returns the address of a link in a page. The link can lead to a page or picture of
-// the site, or to another file in the repository.
+// resolveLink returns the address to which a link in a page leads on the site. The link can name a page, a picture, or
+// another file of the repository. It returns an error if the target does not exist.
 func (s *pageSite) resolveLink(from, link string) (string, error) {
 	if strings.Contains(link, ":") {
-		return link, nil // the link leads to another site
+		return link, nil // The link already leads to another site.
 	}
 	file, anchor, hasAnchor := strings.Cut(link, "#")
 	target := from
@@ -147,12 +146,12 @@ func (s *pageSite) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns a file's address relative to another file of the site.
+// relativeAddress returns the address of the file to relative to the file from.
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }
 
-// checkLinks resolves the links of all pages. Its error lists all links that have no target.
+// checkLinks returns an error that lists all links without a target.
 func (s *pageSite) checkLinks(paths []string) error {
 	var wrong []error
 	for _, p := range paths {
@@ -170,7 +169,7 @@ var (
 	navigationRowPattern     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
 )
 
-// makeNavigation returns the groups and links of the index page, with addresses relative to a page.
+// makeNavigation returns the groups of links in the navigation of a page, with addresses relative to this page.
 func (s *pageSite) makeNavigation(from string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {

@@ -1,5 +1,5 @@
-// This file tests that the site is whole: every link of every page leads to a file and
-// a heading of the site, and nothing is loaded from elsewhere.
+// This file tests that each link of the site leads to a file and a heading of the site, and that no page loads
+// anything from another site.
 
 package main
 
@@ -78,7 +78,7 @@ func hasElement(text, id string) bool {
 	return false
 }
 
-// The items of the search lead to the section that has their text.
+// TestSearchItems tests that each search item leads to the section that contains its text.
 func TestSearchItems(t *testing.T) {
 	out := t.TempDir()
 	if _, err := writeSite(os.DirFS("../../.."), "https://source.example", out); err != nil {

@@ -1,5 +1,5 @@
-// This file answers questions about a memory's history with a file of keys, so that only the versions that the
-// answer needs are read.
+// This file finds the sources of entries in a memory's history. It uses a file of keys, so that only the needed
+// versions are read.
 
 package lineage
 
@@ -14,32 +14,31 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The file of keys is written again if the versions after it have more bytes of content than
-// maxTailBytes, plus tailBytesPerKey for each key.
+// The key file is written again if the changes after it are too long: they have more than maxTailBytes bytes of
+// content, plus tailBytesPerKey for each key in the file.
 const (
 	maxTailBytes    = 256 << 10
 	tailBytesPerKey = 1
 )
 
-// finder finds edges in the history of a memory.
+// finder finds edges in a memory's history. An edge leads from an entry to its source.
 type finder struct {
 	history    oxbow.Historian
-	file       *oxbow.LineageFile // nil if the memory has no such file
+	file       *oxbow.LineageFile // the key file, or nil if this memory cannot have one
 	wholeGraph *graph             // the whole history, or nil if it was not read
 
-	// The fields below are set if the history is read with the file.
+	// The fields below are set if the key file is used.
 	keys          *keyFile
-	tailChanges   []oxbow.Change           // changes after those in the file, oldest first
-	versions      map[uint32]oxbow.Version // versions in the file that were read, by number
-	versionPlaces map[uint32]versionPlace  // of these versions
+	tailChanges   []oxbow.Change           // changes after the last change in the key file, oldest first
+	versions      map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
+	versionPlaces map[uint32]versionPlace  // places of these versions, by the same number
 }
 
-// FindLineage returns two lists of edges. sources has the edges from the entry to its sources, from these to their
-// sources, and so on. made has the edges from the entry to the entries that were made from it, from these to
-// the entries made from them, and so on.
+// FindLineage returns the edges that lead from an entry to its sources, their sources, and so on. It also returns the
+// edges that lead to the entries that were made from the entry, from these entries, and so on.
 //
-// If the memory is a log, FindLineage writes the file next to the log that the next call uses. The results are
-// the same with and without this file.
+// If the memory is a log, FindLineage may write a key file next to the log, which makes later calls faster. The
+// results do not depend on this file.
 func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, made []Edge, err error) {
 	h, err := m.History()
 	if err != nil {
@@ -57,8 +56,8 @@ func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, ma
 	return walkBothDirections(name, func(names map[string]bool) ([]Edge, error) { return f.edges(ctx, names) })
 }
 
-// openFile opens the file of keys and reads the changes after it. It returns an error if the file does not exist or
-// cannot be used, or if too many changes are missing in the file.
+// openFile opens the key file and reads the changes after it. It returns an error if the file does not exist, if it
+// cannot be used, or if too many changes are newer than the file.
 func (f *finder) openFile(ctx context.Context) error {
 	file, err := f.file.Open()
 	if err != nil {
@@ -77,8 +76,8 @@ func (f *finder) openFile(ctx context.Context) error {
 	return nil
 }
 
-// readTail reads the changes after those in the file, and compares the hash of the file's last change with
-// the history.
+// readTail reads the changes that are newer than the key file. It returns an error if the history does not contain the
+// file's last change with the same hash.
 func (f *finder) readTail(ctx context.Context, head *keyHead) error {
 	left := maxTailBytes + tailBytesPerKey*head.keyCount
 	f.tailChanges = nil
@@ -106,7 +105,8 @@ func (f *finder) readTail(ctx context.Context, head *keyHead) error {
 	return fmt.Errorf("%w: it belongs to another history", errUnusableKeyFile)
 }
 
-// edges returns the edges of the named entries, as [graph.Edges] returns them for the whole history.
+// edges returns the edges that start or end at the named entries. The result is the same as that of [graph.Edges] for
+// the whole history.
 func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, error) {
 	if f.wholeGraph == nil && f.keys != nil {
 		part, err := f.readPartialGraph(ctx, names)
@@ -128,7 +128,7 @@ func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, erro
 	return f.wholeGraph.Edges(names), nil
 }
 
-// readWholeHistory reads the whole history. It then writes the file of keys, unless keepFile is set.
+// readWholeHistory reads the whole history and then writes the key file, unless keepFile is set.
 func (f *finder) readWholeHistory(ctx context.Context, keepFile bool) (err error) {
 	f.wholeGraph, err = readGraph(ctx, f.history)
 	if err != nil {
@@ -142,8 +142,8 @@ func (f *finder) readWholeHistory(ctx context.Context, keepFile bool) (err error
 	return nil
 }
 
-// readPartialGraph returns the part of the history that contains every edge of the named entries: their versions, the
-// versions that share words or labels with them, and the changes after the file.
+// readPartialGraph returns a part of the history that contains all edges of the named entries: the versions of these
+// entries, the versions that share words or labels with them, and the changes after the key file.
 func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*graph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {
@@ -166,7 +166,7 @@ func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*
 	for number := range wanted {
 		v := f.versions[number]
 		addKeys(&v)
-		// The version before is needed to know whether a source label is new.
+		// To find out whether a source label is new, the earlier versions of the entry are needed as well.
 		if len(v.Entry.Values(SourceLabel)) > 0 {
 			keys[nameKey(v.Entry.Name)] = true
 		}
@@ -191,16 +191,16 @@ func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*
 	return f.versionGraph(wanted), nil
 }
 
-// addVersionNumbers adds the numbers of the versions with a key to numbers. It returns errTooManyVersions if there are
-// more than a quarter of all versions.
+// addVersionNumbers adds to numbers the numbers of the versions that have a key. It returns errTooManyVersions if
+// numbers then contains about a quarter of all versions or more.
 func (f *finder) addVersionNumbers(k key, numbers map[uint32]bool) error {
 	return f.keys.addVersionNumbers(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
-// readVersions reads the versions with these numbers, if they have not been read yet.
+// readVersions reads those of the numbered versions that have not been read yet.
 func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
 	var seqs []uint64
-	missing := map[uint64][]uint32{} // numbers of the versions to read, by change
+	missing := map[uint64][]uint32{} // numbers of the versions to read, by the number of their change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
 		if _, known := f.versionPlaces[number]; known {
 			continue
@@ -237,7 +237,7 @@ func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) erro
 	return nil
 }
 
-// versionGraph returns the graph of the numbered versions and the changes after the file.
+// versionGraph returns a graph with the numbered versions and the changes after the key file.
 func (f *finder) versionGraph(numbers map[uint32]bool) *graph {
 	var changes []oxbow.Change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {

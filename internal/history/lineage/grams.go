@@ -1,8 +1,8 @@
-// This file divides texts into sequences of six words (grams), so that text copied between
-// entries can be found. The history of a memory is searched for each question, so most of this
-// code saves time for long histories.
+// This file divides texts into grams, which are sequences of six words. Two texts with a common gram were probably
+// copied from each other. Each question may need the grams of the whole history, so most of this code only makes the
+// computation faster.
 
-// Package lineage finds out which texts of a memory were made from which other texts.
+// Package lineage finds out from which other texts the texts of a memory were made.
 package lineage
 
 import (
@@ -19,19 +19,19 @@ import (
 // wordsPerGram is the number of words in a gram.
 const wordsPerGram = text.MinCopiedWords
 
-// Gram is a hash of wordsPerGram consecutive words.
+// Gram is a hash of wordsPerGram consecutive words of a text.
 type Gram uint64
 
 var hashSeed = maphash.MakeSeed()
 
-// HashGrams returns a hash for each six consecutive words of a text, in order. It ignores letter case and the
-// characters between words. In scripts that are written without spaces, each letter is a word. The hashes are
-// comparable only within the same run of the program.
+// HashGrams returns the grams of a text in order: a hash for each six consecutive words. It ignores letter case and
+// the characters between words. In scripts without spaces, each letter counts as a word. Hashes of different runs of
+// the program are not comparable.
 func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
 
-// gramFactor is the multiplier of the hash. It is odd, so that no bits are lost, and its set bits
-// are spread over the whole number. oldestFactor is the power of gramFactor by which the oldest
-// word of a gram is multiplied.
+// gramFactor is the factor by which the hash is multiplied for each word. It is odd, so that no bits are lost, and its
+// set bits are spread over the whole number. oldestFactor is the power of gramFactor by which the first word of a gram
+// is multiplied.
 const (
 	gramFactor   = 0x9e3779b97f4a7c15
 	oldestFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
@@ -41,15 +41,14 @@ const (
 // A gramScanner computes the grams of many texts in the same memory. The zero gramScanner is ready
 // to use.
 type gramScanner struct {
-	lowerText []byte   // the text in lower case
-	hashes    []uint64 // hashes of the words
+	lowerText []byte   // text in lower case
+	hashes    []uint64 // hash of each word
 	grams     []Gram
 
-	hasStableHashes bool // hashes of words are the same in each run of the program
+	hasStableHashes bool // Hashes are the same in each run of the program, so that they can be stored in a file.
 }
 
-// hashWord returns the hash of the word in the first n bytes of b. At least shortWord bytes must
-// follow it.
+// hashWord returns the hash of the word in the first n bytes of b. b must have at least shortWord more bytes.
 func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 	if s.hasStableHashes {
 		return stableHash(b, n)
@@ -57,7 +56,7 @@ func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 	return hashWord(b, n)
 }
 
-// hashGrams returns the grams of a text. They are valid until the next call.
+// hashGrams returns the grams of a text. The result is valid until the next call.
 func (s *gramScanner) hashGrams(content string) []Gram {
 	if !s.hashASCII(content) {
 		s.hashWords(splitWords(content))
@@ -65,8 +64,8 @@ func (s *gramScanner) hashGrams(content string) []Gram {
 	return s.combineHashes()
 }
 
-// wordByte maps ASCII letters and digits to lower case, all other ASCII characters to 0, and all
-// other bytes to notASCII.
+// wordByte maps each ASCII letter or digit to its lower case, each other ASCII character to 0, and each byte of a
+// non-ASCII character to notASCII.
 var wordByte = func() (table [256]byte) {
 	for c := range table {
 		switch {
@@ -83,13 +82,14 @@ var wordByte = func() (table [256]byte) {
 
 const notASCII = 0xff
 
-// hashASCII computes the hashes of the words of an ASCII text, which are the words that splitWords
-// returns. It returns false if the text has other characters.
+// hashASCII computes the hash of each word of an ASCII text. The words are the same as those of splitWords. It returns
+// false if the text contains a character that is not ASCII.
 func (s *gramScanner) hashASCII(content string) bool {
 	s.hashes, s.lowerText = s.hashes[:0], append(s.lowerText[:0], content...)
 	s.lowerText = append(
 		s.lowerText,
-		make([]byte, 1+shortWord)...) // a character after the last word, and space for hashWord
+		// These zeros end the last word and give hashWord the bytes that it reads after a word.
+		make([]byte, 1+shortWord)...)
 	from := -1
 	for i := range len(content) + 1 {
 		switch b := wordByte[s.lowerText[i]]; {
@@ -108,7 +108,7 @@ func (s *gramScanner) hashASCII(content string) bool {
 	return true
 }
 
-// hashWords computes the hashes of words.
+// hashWords computes the hash of each word.
 func (s *gramScanner) hashWords(words []string) {
 	s.hashes = s.hashes[:0]
 	for _, w := range words {
@@ -117,43 +117,42 @@ func (s *gramScanner) hashWords(words []string) {
 	}
 }
 
-// shortWord is the maximum length, in bytes, of a word that hashWord multiplies as a single number.
+// A word of at most shortWord bytes is hashed as a single number.
 const shortWord = 8
 
-// hashSecrets are two numbers that nobody outside of this run of the program knows.
+// hashSecrets are two random numbers, so that nobody can construct words with equal hashes.
 var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
-// hashWord returns the hash of the word in the first n bytes of b. At least shortWord bytes must
-// follow it. Most words are short, and for these it is faster than a hash of any length.
+// hashWord returns the hash of the word in the first n bytes of b. b must have at least shortWord more bytes. Most
+// words are short, and a short word is hashed faster as a single number.
 func hashWord(b []byte, n int) uint64 {
 	if n > shortWord {
 		return maphash.Bytes(hashSeed, b[:n])
 	}
-	word := binary.LittleEndian.Uint64(b) << (8 * (shortWord - n)) // without the bytes behind the word
+	word := binary.LittleEndian.Uint64(b) << (8 * (shortWord - n)) // The shift removes the bytes after the word.
 	hi, lo := bits.Mul64(word^hashSecrets[0], hashSecrets[1])
 	return hi ^ lo
 }
 
-// stableHash returns a hash of the first n bytes of b. At least shortWord bytes must follow them.
+// stableHash returns a hash of the first n bytes of b that is the same in each run of the program. b must have at
+// least shortWord more bytes.
 func stableHash(b []byte, n int) uint64 {
 	h := uint64(n)
 	for ; n > shortWord; n -= shortWord {
 		h = mixHash(h, binary.LittleEndian.Uint64(b))
 		b = b[shortWord:]
 	}
-	// without the bytes behind the word
+	// The shift removes the bytes after the word.
 	return mixHash(h, binary.LittleEndian.Uint64(b)<<(8*(shortWord-n)))
 }
 
-// mixHash combines two numbers. A change of any single bit in a or b changes about half of the
-// result's bits.
+// mixHash combines two numbers to a hash. If any single bit of a or b changes, about half of the hash's bits change.
 func mixHash(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^gramFactor, b^0xa0761d6478bd642f)
 	return hi ^ lo
 }
 
-// combineHashes computes the grams from the hashes of the words. Each gram is computed from the one
-// before it.
+// combineHashes computes the grams from the hashes of the words. It computes each gram from the previous gram.
 func (s *gramScanner) combineHashes() []Gram {
 	s.grams = s.grams[:0]
 	g := uint64(0)
@@ -169,14 +168,14 @@ func (s *gramScanner) combineHashes() []Gram {
 	return s.grams
 }
 
-// wordGrams is like HashGrams, but takes the words of the text.
+// wordGrams is like HashGrams for a text that is already split into words.
 func wordGrams(words []string) []Gram {
 	var s gramScanner
 	s.hashWords(words)
 	return s.combineHashes()
 }
 
-// splitWords splits a text into words, in lower case.
+// splitWords returns the words of a text in lower case.
 func splitWords(s string) (words []string) {
 	from := -1
 	s = strings.ToLower(s)

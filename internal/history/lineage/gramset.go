@@ -1,20 +1,20 @@
-// This file implements a set of grams that is fast for grams that are not in the set.
+// This file implements a set of grams that quickly rejects grams that are not in the set.
 
 package lineage
 
 import "math/bits"
 
-// bitsPerGram is the number of bits of a filter for each gram. With 32 bits, about one of 32 grams
-// that are not in the set needs a look into the map.
+// bitsPerGram is the number of bits in the filter for each gram of the set. With 32 bits, the map has to be searched
+// for only about one in 32 grams that are not in the set.
 const bitsPerGram = 32
 
-// A gramSet is a set of grams. Its filter is a bitmap in which the upper bits of each gram are
-// marked. Nearly no gram of a history is in the text that was asked for. A bitmap of a few kilobytes
-// excludes such a gram several times faster than a map.
+// A gramSet is a set of grams. Nearly all grams of a history are not in the set of grams that are searched for.
+// Therefore a filter is checked before the map: a bitmap of a few kilobytes in which the upper bits of each gram are
+// marked. It rejects a gram several times faster than the map.
 type gramSet struct {
 	grams  map[Gram]bool
 	filter []uint64
-	shift  int // number of a gram's lower bits that the filter ignores
+	shift  int // number of a gram's lower bits, which the filter ignores
 }
 
 func newGramSet(grams map[Gram]bool) *gramSet {

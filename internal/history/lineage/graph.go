@@ -1,4 +1,4 @@
-// This file finds the entries that were made from other entries, in the history of a memory.
+// This file finds in a memory's history which entries were made from which other entries.
 
 package lineage
 
@@ -9,26 +9,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The ways in which oxbow recognizes that a version was made from a source.
+// These are the ways in which oxbow recognizes that a version was made from a source.
 const (
-	ByLabel = "from"   // a label names the source
-	ByMerge = "merged" // a change merged two entries
-	ByWords = "words"  // it contains six consecutive words that first occurred in the source
+	ByLabel = "from"   // A label of the version names the source.
+	ByMerge = "merged" // The change merged the source into the entry.
+	ByWords = "words"  // The version contains six consecutive words that first occurred in the source.
 )
 
-// Edge is the fact that a version was made from a source.
+// Edge records that a version of an entry was made from a source.
 type Edge struct {
 	Name          string `json:"name"`
 	Seq           uint64 `json:"seq"`
-	SourceName    string `json:"from"`               // name of the source: an entry or a turn
-	SourceVersion uint64 `json:"from_seq,omitempty"` // version of the source entry (0 for a turn)
+	SourceName    string `json:"from"`               // name of the source, which is an entry or a turn
+	SourceVersion uint64 `json:"from_seq,omitempty"` // version of the source, or 0 if the source is a turn
 	FoundBy       string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 
-// graph contains a history, or the part of a history that has the requested edges.
+// graph contains the whole history, or a part of it that is enough to find the requested edges.
 type graph struct {
-	changes []oxbow.Change // oldest first
-	// For each version, the version of the same entry before it.
+	changes []oxbow.Change // changes, oldest first
+	// previous maps each version to the previous version of the same entry.
 	previous map[*oxbow.Version]*oxbow.Version
 }
 
@@ -45,7 +45,7 @@ func readGraph(ctx context.Context, h oxbow.Historian) (*graph, error) {
 	return newGraph(changes), nil
 }
 
-// newGraph returns the graph of changes, which must be in order, the oldest first.
+// newGraph returns the graph of the changes, which must be in order, oldest first.
 func newGraph(changes []oxbow.Change) *graph {
 	g := &graph{changes: changes, previous: map[*oxbow.Version]*oxbow.Version{}}
 	last := map[string]*oxbow.Version{}
@@ -69,9 +69,8 @@ func (g *graph) eachVersion(yield func(*oxbow.Version) bool) {
 	}
 }
 
-// Edges returns the edges that start or end at a named entry, ordered by version. If several edges
-// connect the same two entries, it returns the first. A version restored by an undo or a revert
-// does not count as copied.
+// Edges returns the edges that start or end at a named entry, ordered by version. If several edges connect the same
+// two entries, it returns only the first. A version that an undo or a revert restored does not count as copied.
 func (g *graph) Edges(names map[string]bool) (edges []Edge) {
 	type ends struct{ name, from string }
 	found := map[ends]bool{}
@@ -112,7 +111,7 @@ func (g *graph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// versionGrams returns the grams in all versions of the named entries.
+// versionGrams returns the set of the grams in all versions of the named entries.
 func (g *graph) versionGrams(names map[string]bool) *gramSet {
 	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
@@ -125,7 +124,7 @@ func (g *graph) versionGrams(names map[string]bool) *gramSet {
 	return newGramSet(all)
 }
 
-// labelEdges returns an edge for each source label that the version before does not have.
+// labelEdges returns an edge for each source label of a version that the previous version of the entry does not have.
 func (g *graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		if old := g.previous[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {
@@ -140,7 +139,7 @@ func (g *graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// mergeEdges returns edges for entries that a change merged.
+// mergeEdges returns an edge for each two entries that a change merged.
 func (g *graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	eachMerge(c, func(gone, kept int) {
 		from, to := &c.Versions[gone], &c.Versions[kept]
@@ -149,10 +148,10 @@ func (g *graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	return edges
 }
 
-// eachMerge calls fn for each two versions of a change that merges entries, with their indexes in the
-// change. A merge removes an entry, and the removed name becomes another entry's alias.
+// eachMerge calls fn for each merge in a change, with the indexes of the removed and the kept version in the change.
+// In a merge, an entry is removed and its name becomes an alias of another entry.
 func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
-	var withAlias map[string][]int // indexes of the versions whose entries stay, by alias
+	var withAlias map[string][]int // indexes of the kept versions, by alias
 	for i := range c.Versions {
 		if c.Versions[i].Verb != oxbow.VerbRemove {
 			continue
@@ -173,11 +172,11 @@ func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	}
 }
 
-// maxSteps is the maximum length of a path that FindLineage follows.
+// FindLineage follows at most maxSteps edges from the entry.
 const maxSteps = 8
 
-// walkBothDirections returns the edges to the sources of an entry and to the entries made from it, as [FindLineage]
-// does. find returns the edges of the named entries.
+// walkBothDirections returns the two lists of edges that [FindLineage] returns. find must return the edges that start
+// or end at the named entries.
 func walkBothDirections(name string, find func(map[string]bool) ([]Edge, error)) (sources, made []Edge, err error) {
 	nearest, err := find(map[string]bool{name: true})
 	if err != nil {
@@ -193,14 +192,14 @@ func walkBothDirections(name string, find func(map[string]bool) ([]Edge, error))
 	return sources, made, err
 }
 
-// walker follows edges, either to sources or from them.
+// walker follows edges either toward the sources or away from them.
 type walker struct {
 	findEdges       func(names map[string]bool) ([]Edge, error)
 	isTowardSources bool
 }
 
-// edgeEnds returns the two ends of an edge: near is the end from which the walker comes, and far is the
-// end to which it goes.
+// edgeEnds returns the names at both ends of an edge. near is the end from which the walker comes, and far is the end
+// to which it goes.
 func (w walker) edgeEnds(e Edge) (near, far string) {
 	if w.isTowardSources {
 		return e.Name, e.SourceName
@@ -208,7 +207,8 @@ func (w walker) edgeEnds(e Edge) (near, far string) {
 	return e.SourceName, e.Name
 }
 
-// followEdges follows edges. found are the edges of the named entry.
+// followEdges returns all edges that can be reached from the named entry. found must be the edges that start or end at
+// this entry.
 func (w walker) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {

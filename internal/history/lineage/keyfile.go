@@ -1,4 +1,4 @@
-// This file reads and writes the file that finds versions by their keys.
+// This file reads and writes the key file, by which the versions with a certain key are found.
 
 package lineage
 
@@ -18,10 +18,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A key file is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these
-// fields, with offset and size in bytes:
+// A key file is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these fields, with
+// offset and size in bytes:
 //
-//	 0    8 89 "oxwds" 0D 0A
+//	 0    8 magic: 89 "oxwds" 0D 0A
 //	 8    4 format, 2 (in format 1, Lao, Khmer and Burmese letters were not words)
 //	12    4 zeros
 //	16   16 version of Unicode that divided the texts into words, padded with zeros
@@ -32,13 +32,13 @@ import (
 //	88    8 number of keys
 //
 // The versions are numbered from 0, in the order of the changes. The first table has a row for each change with
-// versions: the number of its first version and the number of the change (8 bytes each). The second table has a
-// row of 8 bytes for each version and key: the key in the upper 40 bits, and the version's number in the lower
-// 24 bits. Both tables are in ascending order.
+// versions: the number of the change's first version and the number of the change (8 bytes each). The second table has
+// a row of 8 bytes for each key of each version: the key in the upper 40 bits, and the number of the version in the
+// lower 24 bits. Both tables are in ascending order.
 const (
 	keyFormat   = 2
 	maxVersions = 1 << placeBits
-	maxKeys     = 1 << 25 // with more keys, no file is written
+	maxKeys     = 1 << 25 // If there are more keys, no key file is written.
 
 	changeTable = 0
 	keyTable    = 1
@@ -46,13 +46,13 @@ const (
 
 var keyMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
 
-// errUnusableKeyFile is returned for a file that cannot be used.
+// errUnusableKeyFile is returned if the key file cannot be used. The whole history is then read instead.
 var errUnusableKeyFile = errors.New("the file of words is of no use")
 
-// errTooManyVersions means that so many versions have a key that it is faster to read the whole history.
+// errTooManyVersions is returned if so many versions have a key that reading the whole history is faster.
 var errTooManyVersions = errors.New("too many versions have these words")
 
-// decodeHash decodes the hash of a change.
+// decodeHash decodes the hash of a change from hex. ok is false if s is not such a hash.
 func decodeHash(s string) (hash [32]byte, ok bool) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(hash) {
@@ -61,7 +61,7 @@ func decodeHash(s string) (hash [32]byte, ok bool) {
 	return [32]byte(b), true
 }
 
-// keyHead is the decoded page 0 of a key file.
+// keyHead is the decoded content of page 0.
 type keyHead struct {
 	unicodeVersion                      string
 	seq                                 uint64
@@ -115,8 +115,8 @@ func (h *keyHead) tables() []pagefile.Table {
 // writeKeyFile writes the key file of a history.
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	h := keyHead{unicodeVersion: unicode.Version}
-	var rows []uint64  // of the key table
-	var first []uint64 // number of each change's first version
+	var rows []uint64  // rows of the key table
+	var first []uint64 // number of the first version of each change
 	scanner := gramScanner{hasStableHashes: true}
 	for i := range changes {
 		c := &changes[i]
@@ -182,14 +182,14 @@ func openKeyFile(file vfs.File) (*keyFile, error) {
 	return k, nil
 }
 
-// versionPlace is a version of the history: its index in a change.
+// versionPlace is the place of a version in the history: the number of its change, and its index in the change.
 type versionPlace struct {
 	seq   uint64
 	index int
 }
 
-// addVersionNumbers adds the numbers of the versions with a key to numbers. It returns an error if there are
-// more than most numbers.
+// addVersionNumbers adds to numbers the numbers of the versions that have a key. It returns errTooManyVersions if
+// numbers then has more than most elements.
 func (f *keyFile) addVersionNumbers(k key, numbers map[uint32]bool, most int) error {
 	for i := f.rows.SearchKey(keyTable, uint64(k)); i < f.head.keyCount; i++ {
 		row := f.rows.RowKey(keyTable, i)
@@ -204,7 +204,7 @@ func (f *keyFile) addVersionNumbers(k key, numbers map[uint32]bool, most int) er
 	return f.rows.Err()
 }
 
-// findVersion returns the place of the version with this number.
+// findVersion returns the place of a version, which is given by its number in the file.
 func (f *keyFile) findVersion(number uint32) (versionPlace, error) {
 	i := f.rows.SearchKey(changeTable, uint64(number)+1) - 1
 	if i < 0 {

@@ -1,4 +1,4 @@
-// This file compares the answers with a file of keys with those of the whole history, also if the file is
+// This file tests that answers with a key file are the same as answers from the whole history, even if the file is
 // damaged, missing or stale.
 
 package lineage
@@ -22,8 +22,8 @@ const (
 	testKeys = testLog + ".words"
 )
 
-// randomHistory makes random changes to a memory. The texts are copied from each other, and entries are
-// merged, restored and labelled with sources.
+// randomHistory makes random changes of a memory. Texts are copied from each other, and entries are merged, restored
+// and labelled with sources.
 type randomHistory struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -76,8 +76,8 @@ func (r *randomHistory) change() {
 	}
 }
 
-// compare compares the edges of all names with those of the whole history. It returns whether the first
-// answer used the file.
+// compare tests that the edges of each name are the same as those of the whole history. It reports whether the key
+// file was used.
 func (r *randomHistory) compare(when string) (usedFile bool) {
 	r.t.Helper()
 	h, err := r.m.History()
@@ -171,7 +171,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// An older file is used with the changes since. After a redaction or a compaction there is no file.
+// TestStaleFile tests that an older key file is used together with the newer changes, and that a redaction or a
+// compaction removes the file.
 func TestStaleFile(t *testing.T) {
 	disk := vfs.NewMem()
 	r := newRandomHistory(t, disk, 5)

@@ -1,4 +1,4 @@
-// This file computes keys, by which a file finds the versions that may have six words in common.
+// This file computes the keys by which a key file finds versions that may have six words in common.
 
 package lineage
 
@@ -8,17 +8,17 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A file with all sequences of six words would be larger than the log. So the file has only half as many
-// sequences: six words contain three sequences of four words, and the file keeps the sequence with the smallest
-// hash. Two texts that have six consecutive words in common also have this sequence in common, because it
-// depends only on the six words.
+// A file of all grams would be larger than the log. Therefore the file contains only keys of four words, and only
+// about half of these. Six consecutive words contain three sequences of four words. The key of the six words is the
+// smallest hash of the three. If two texts have six consecutive words in common, they have this key in common, because
+// it depends only on these words.
 const (
 	keyWords  = 4
 	keyWindow = wordsPerGram - keyWords + 1
 )
 
-// A key is the upper keyBits bits of a hash. The hash is computed from keyWords consecutive words, or from an
-// entry's name. The lower bits of a key are zero. Keys are the same in each run of the program.
+// A key is a hash of keyWords consecutive words, or of the name of an entry. Its lower bits are zero, because only the
+// upper keyBits bits are stored. Keys are the same in each run of the program.
 type key uint64
 
 const (
@@ -28,19 +28,19 @@ const (
 
 func newKey(hash uint64) key { return key(hash >> placeBits << placeBits) }
 
-// nameKey returns the key for the name of an entry or a turn.
+// nameKey returns the key of the name of an entry or a turn.
 func nameKey(name string) key {
 	b := append([]byte(name), make([]byte, shortWord)...)
 	return newKey(mixHash(stableHash(b, len(name)), 1))
 }
 
-// appendWordKeys appends the keys for a text's word sequences. If consecutive sequences have the
-// same key, the key is appended only once.
+// appendWordKeys appends the keys of the word sequences in a text. If several consecutive sequences have the same key,
+// the key is appended only once.
 func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	var last [keyWindow]uint64 // hashes of the last sequences
+	var last [keyWindow]uint64 // hashes of the last sequences of four words
 	for i := keyWords; i <= len(s.hashes); i++ {
 		h := uint64(0)
 		for _, word := range s.hashes[i-keyWords : i] {
@@ -58,9 +58,9 @@ func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	return keys
 }
 
-// eachChangeKey calls add for each key of each version of a change. i is the index of the version in the change. The
-// keys of a version are the keys of its word sequences, of its name, and of the names in its source labels. If the
-// change merged two entries, each of the two versions also has the key of the other entry's name.
+// eachChangeKey calls add for each key of each version in a change. i is the index of the version in the change. The
+// keys of a version are those of its word sequences, of its name, and of the names in its source labels. If the change
+// merged two entries, each of their versions also has the key of the other's name.
 func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k key)) {
 	var keys []key
 	for i := range c.Versions {
@@ -76,7 +76,7 @@ func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k key)) {
 	})
 }
 
-// sourceKeys returns the keys of the names in a version's source labels.
+// sourceKeys returns the keys of the names in the source labels of a version.
 func sourceKeys(v *oxbow.Version) (keys []key) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)

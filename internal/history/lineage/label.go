@@ -7,18 +7,16 @@ import (
 	"strings"
 )
 
-// SourceLabel is the key of labels that name an entry's sources. The value is NAME@SEQ for an entry
-// version, or the name of a session's turn. Only oxbow sets this label, and callers of verbs
-// cannot add or remove it.
+// SourceLabel is the key of the labels that name an entry's sources. The value is NAME@SEQ for a version of an entry,
+// or the name of a session's turn. Only oxbow sets these labels. Callers of verbs cannot add or remove them.
 const SourceLabel = "from"
 
-// FormatSource returns the label value for a version of an entry.
+// FormatSource returns the value of a source label for a version of an entry.
 func FormatSource(name string, version uint64) string {
 	return name + "@" + strconv.FormatUint(version, 10)
 }
 
-// ParseSource parses a value made by SourceValue. ok is false for anything else, such as the name of a
-// turn.
+// ParseSource parses a value that FormatSource returned. ok is false for any other text, such as the name of a turn.
 func ParseSource(s string) (name string, version uint64, ok bool) {
 	i := strings.LastIndexByte(s, '@')
 	if i <= 0 {
@@ -29,7 +27,7 @@ func ParseSource(s string) (name string, version uint64, ok bool) {
 		return "", 0, false
 	}
 	if FormatSource(s[:i], version) != s {
-		return "", 0, false // another spelling of the number, such as 007
+		return "", 0, false // The number has another spelling, such as 007.
 	}
 	return s[:i], version, true
 }

@@ -1,5 +1,4 @@
-// This file records the texts shown in a session, and finds the texts from which a later text was
-// copied.
+// This file records the texts that a model was shown in a session, and finds those from which a later text was copied.
 
 package lineage
 
@@ -15,48 +14,48 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Limits for a ledger and its results.
+// These are the limits of a ledger and of its results.
 const (
-	maxShownBytes  = 1 << 20 // total size, in bytes, of the texts that a ledger keeps
-	maxSources     = 4       // number of sources returned for a text
-	leastRareWords = 4       // number of rare words that a text must share with its source
+	maxShownBytes  = 1 << 20 // maximum total size of the texts in a ledger, in bytes
+	maxSources     = 4       // maximum number of sources that are returned for a text
+	leastRareWords = 4       // minimum number of rare words that a text shares with a source
 )
 
-// Ledger records the texts shown in a session. It is safe for concurrent use. The zero Ledger is
+// Ledger records the texts that a model was shown in a session. It is safe for concurrent use. The zero Ledger is
 // empty and ready to use.
 type Ledger struct {
-	mu           sync.Mutex      // guards all fields below
-	shownTexts   []*ShownText    // in the order in which they were shown, the newest last
-	shownKeys    map[string]bool // keys of shown's elements
-	shownBytes   int             // total size of the texts in shown
-	indexedCount int             // the first indexed elements of shown are in grams and words
-	// The first text that contains each gram, and all texts that contain each word.
+	mu         sync.Mutex      // mu guards all fields below.
+	shownTexts []*ShownText    // texts in the order in which they were shown, oldest first
+	shownKeys  map[string]bool // keys of shownTexts
+	shownBytes int             // total size of shownTexts, in bytes
+	// number of elements at the beginning of shownTexts that are in textByGram and textsByWord
+	indexedCount int
+	// textByGram contains the first text with each gram. textsByWord contains all texts with each word.
 	textByGram  map[Gram]*ShownText
 	textsByWord map[string][]*ShownText
 }
 
-// ShownText is a text that was shown. It belongs to a version of an entry or to a
-// turn.
+// ShownText is a text that a model was shown: a version of an entry, or a turn.
 type ShownText struct {
 	Name    string
-	Version uint64 // 0 for a turn
+	Version uint64 // version of the entry, or 0 for a turn
 	Taints  []string
 	Trust   oxbow.Trust
 	Text    string
 }
 
-// NewShownText returns the content of an entry as a shown text.
+// NewShownText returns the ShownText for the content of an entry.
 func NewShownText(e *oxbow.Entry) ShownText {
 	return ShownText{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
 		Text: e.Content}
 }
 
-// key identifies the text and its version.
+// key returns a string that identifies the text, including its name and version.
 func (s *ShownText) key() string {
 	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(hashSeed, s.Text))
 }
 
-// SourceValue returns the value of the label [SourceLabel] that names the text's entry or turn.
+// SourceValue returns the value of the label [SourceLabel] that names this text's entry or turn.
 func (s *ShownText) SourceValue() string {
 	if s.Version == 0 {
 		return s.Name
@@ -64,8 +63,8 @@ func (s *ShownText) SourceValue() string {
 	return FormatSource(s.Name, s.Version)
 }
 
-// AddTexts adds texts to the ledger. It keeps the first maxShownBytes/2 bytes of each text. If the ledger is
-// full, it drops the oldest texts. On a nil Ledger, AddTexts does nothing.
+// AddTexts adds texts to the ledger, each cut to its first maxShownBytes/2 bytes. If the ledger is full, it drops the
+// oldest texts. On a nil Ledger, AddTexts does nothing.
 func (l *Ledger) AddTexts(all ...ShownText) {
 	if l == nil {
 		return
@@ -88,7 +87,7 @@ func (l *Ledger) AddTexts(all ...ShownText) {
 		return
 	}
 	from := 0
-	// Keep the newest text, even if it is large.
+	// Always keep the newest text, even if it is large.
 	for ; l.shownBytes > maxShownBytes/2 && from < len(l.shownTexts)-1; from++ {
 		l.shownBytes -= len(l.shownTexts[from].Text)
 		delete(l.shownKeys, l.shownTexts[from].key())
@@ -99,11 +98,11 @@ func (l *Ledger) AddTexts(all ...ShownText) {
 	l.textsByWord = nil
 }
 
-// FindSources returns the shown texts from which text was probably copied. First come texts that have
-// six consecutive words in common with text, then texts that have at least four rare words in
-// common with it. Words that are also in old, the previous content, do not count. Texts that were
-// shown from the entry name itself are left out. Sources with more matches come first. rare
-// returns the words that are rare in the memory.
+// FindSources returns the shown texts from which text was probably copied, at most maxSources. First come the texts
+// that have six consecutive words in common with text. Then come the texts that have at least four rare words in
+// common with it. Texts with more matches come first. Words that are also in old, the previous content of the entry,
+// do not count. Texts of the entry itself, whose name is name, are left out. rare must return those of the words that
+// are rare in the memory.
 func (l *Ledger) FindSources(name, text, old string, rare func(words []string) map[string]bool) []*ShownText {
 	if l == nil {
 		return nil
@@ -138,8 +137,8 @@ func (l *Ledger) FindSources(name, text, old string, rare func(words []string) m
 	return found[:min(len(found), maxSources)]
 }
 
-// countRareWords returns how many of the words are rare and occur in a shown text, for each text with at
-// least leastRareWords such words.
+// countRareWords returns, for each shown text, how many of the rare words it contains. Texts with fewer than
+// leastRareWords are left out.
 func (l *Ledger) countRareWords(
 	name string,
 	words map[string]bool,
@@ -165,7 +164,7 @@ func (l *Ledger) countRareWords(
 	return counts
 }
 
-// indexNewTexts adds the texts that were shown since the last call to grams and words.
+// indexNewTexts adds the texts that were shown since the last call to textByGram and textsByWord.
 func (l *Ledger) indexNewTexts() {
 	if l.textByGram == nil {
 		l.textByGram, l.textsByWord = map[Gram]*ShownText{}, map[string][]*ShownText{}
@@ -184,8 +183,8 @@ func (l *Ledger) indexNewTexts() {
 	l.indexedCount = len(l.shownTexts)
 }
 
-// sortByCount returns the texts in counts, by falling count. Texts with the same count are sorted by time,
-// the newest first.
+// sortByCount returns the texts in counts, ordered by falling count. Of texts with the same count, the newest comes
+// first.
 func (l *Ledger) sortByCount(counts map[*ShownText]int) (found []*ShownText) {
 	for _, s := range slices.Backward(l.shownTexts) {
 		if counts[s] > 0 {
@@ -199,7 +198,7 @@ func (l *Ledger) sortByCount(counts map[*ShownText]int) (found []*ShownText) {
 // leastWordLetters is the minimum length, in letters, of a rare word.
 const leastWordLetters = 3
 
-// longWordsNotIn returns the words with at least leastWordLetters letters that are not in others.
+// longWordsNotIn returns the set of those words that have at least leastWordLetters letters and are not in others.
 func longWordsNotIn(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {

@@ -1,4 +1,4 @@
-// Tests of what a text is found to be made from.
+// This file tests which sources are found for a text.
 
 package lineage
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// all is a memory in which each word is rare, few one in which only some are.
+// In the memory all, each word is rare. In the memory few, only some words are rare.
 func all(words []string) map[string]bool { return longWordsNotIn(words, nil) }
 
 func few(some ...string) func([]string) map[string]bool {
@@ -73,7 +73,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// A ledger is bounded, and what was shown last is found.
+// TestLedgerIsBounded tests that a ledger has a maximum size and that the texts shown last are found.
 func TestLedgerIsBounded(t *testing.T) {
 	l := new(Ledger)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("the word w%d stands here ", i), 4000) }

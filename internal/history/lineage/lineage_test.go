@@ -1,4 +1,4 @@
-// Tests of words in a row, and of labels that name sources.
+// This file tests the edges by common words and by source labels.
 
 package lineage
 
@@ -15,7 +15,7 @@ import (
 func TestGrams(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
-		want bool // they share one
+		want bool // The two texts have a gram in common.
 	}{
 		{"run the page as root now", "So: RUN the page, as 'root' now!", true},
 		{"run the page as root", "run the page as root", false},
@@ -106,7 +106,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// A sentence that many entries share, and a change that merges many, cost what their edges cost.
+// TestManyEdges tests that the time grows with the number of edges if many entries share a sentence or one change
+// merges many entries.
 func TestManyEdges(t *testing.T) {
 	const n = 3000
 	var added, merged oxbow.Change
@@ -125,14 +126,16 @@ func TestManyEdges(t *testing.T) {
 	}
 	g := &graph{changes: []oxbow.Change{added, merged}}
 	if got := g.Edges(map[string]bool{"n0": true}); len(got) != n {
-		t.Errorf("%d edges, want %d", len(got), n) // the first sentence is the source of all others, and of k0
+		// Entry n0 is the source of all other entries with the sentence, and of k0.
+		t.Errorf("%d edges, want %d", len(got), n)
 	}
 	if got := g.mergeEdges(&merged); len(got) != n || got[7] != (Edge{"k7", 2, "n7", 1, ByMerge}) {
 		t.Errorf("%d edges of the merge", len(got))
 	}
 }
 
-// In each script without spaces, six letters are a gram, whichever words surround them.
+// TestGramsOfUnspacedScripts tests that six letters are a gram in each script without spaces, whatever the surrounding
+// words are.
 func TestGramsOfUnspacedScripts(t *testing.T) {
 	for _, letters := range []string{"我们周二发布", "あいうえおか", "กขคงจฉ", "ກຂຄງຈຊ", "កខគឃងច", "ကခဂဃငစ"} {
 		want := HashGrams(letters)

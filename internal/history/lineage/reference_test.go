@@ -1,4 +1,4 @@
-// This file compares edges on random histories with a plain computation.
+// This file tests the edges of random histories against a simple computation.
 
 package lineage
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// plainEdges returns the edges by words that [graph.Edges] must return, from the words themselves
-// instead of hashes.
+// plainEdges returns the edges by words that [graph.Edges] must return. It compares the words themselves and not their
+// hashes.
 func plainEdges(g *graph, names map[string]bool) (edges []Edge) {
 	first := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
@@ -47,7 +47,7 @@ func TestEdgesOfRandomHistories(t *testing.T) {
 		text := func() string {
 			var b strings.Builder
 			for range rng.IntN(20) {
-				// Few words, so that sequences of six repeat.
+				// Use few different words, so that sequences of six words repeat.
 				b.WriteString(words[rng.IntN(1+rng.IntN(len(words)))] + []string{" ", ", ", "\n", "--"}[rng.IntN(4)])
 			}
 			return b.String()

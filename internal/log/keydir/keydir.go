@@ -1,6 +1,6 @@
-// Package keydir writes the tables of a snapshot, which map keys to positions in a log. It
-// merges new rows in memory with the rows of the previous tables, which are read page by
-// page.
+// Package keydir writes the tables of a snapshot. The tables map the names, aliases and IDs of entries to positions in
+// a log. A new snapshot consists of the new rows in memory and the valid rows of the previous snapshot, which are read
+// page by page.
 package keydir
 
 import (
@@ -15,26 +15,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// The tables, in the order of the file.
+// These are the tables in the order of the file.
 const (
-	TableEntries = iota // by ID: ID, version, offset, times of creation and version
-	TableNames          // ascending: hash, ID
-	TableAliases        // ascending: hash, ID
-	TableRemoved        // ascending: hash, change
-	TableChanges        // offsets
-	TableOpIDs          // bytes
-	TableSums           // bytes
-	TableHeads          // by ID: number of the entry's form, size of its content
-	TableNewest         // row numbers of Entries, the most recently written version first
-	TableForms          // bytes: the texts of the forms, ascending, each after its length
-	TableTexts          // bytes, by ID: a text with the names of each entry, after its length
+	TableEntries = iota // one row for each entry, by ID: ID, version, offset, times of creation and version
+	TableNames          // hash of a name and ID of the entry, ascending
+	TableAliases        // hash of an alias and ID of the entry, ascending
+	TableRemoved        // hash of a removed name and number of the change, ascending
+	TableChanges        // offset of each change
+	TableOpIDs          // encoded op IDs
+	TableSums           // encoded sums
+	TableHeads          // number of the entry's form and size of its content, by ID of the entry
+	TableNewest         // row numbers of TableEntries, the most recently written version first
+	TableForms          // texts of the forms in ascending order, each after its length
+	TableTexts          // one text for each entry, by ID, after its length; it contains the names of the entry
 	TableCount
 )
 
 // RowSize is the size of a row in bytes, by table.
 var RowSize = [TableCount]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 
-// errInconsistentTables is the error for base tables that contradict each other.
+// errInconsistentTables is returned if the tables of the previous snapshot contradict each other.
 var errInconsistentTables = errors.New("its tables do not fit together")
 
 // EntryRow combines a row of TableEntries and the corresponding rows of TableHeads and TableTexts.
@@ -46,25 +46,25 @@ type EntryRow struct {
 	Text             string
 }
 
-// TableKey is a row of Names, Aliases or Removed.
+// TableKey is a row of TableNames, TableAliases or TableRemoved. Number is an ID or the number of a change.
 type TableKey struct{ Hash, Number uint64 }
 
 func (a TableKey) compare(b TableKey) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
-// Rows are new rows and the rows of a base that are still valid. The rows of an entry are
-// either new or in the base.
+// Rows are the rows of a new snapshot: new rows, and the rows of Base that are still valid. An entry is either in the
+// new rows or in Base, never in both.
 type Rows struct {
 	Entries                 []EntryRow
 	Names, Aliases, Removed []TableKey
 	Changes                 []int64
 	OpIDs, Sums             []byte
 
-	Base      *pagefile.Reader   // previous tables (may be nil)
-	IsHidden  func(row int) bool // reports whether a row of Entries in the base is no longer valid
-	HiddenIDs map[uint64]bool    // IDs of the hidden rows
-	// rows of Removed in the base that are no longer valid, because an entry has the name again
+	Base      *pagefile.Reader   // tables of the previous snapshot (may be nil)
+	IsHidden  func(row int) bool // reports whether a row of Base's TableEntries is no longer valid
+	HiddenIDs map[uint64]bool    // IDs of the entries in hidden rows
+	// rows of Base's TableRemoved that are no longer valid, because an entry has the name again
 	ReusedNames map[TableKey]bool
 
 	formTexts   []string
@@ -84,8 +84,9 @@ func (r *Rows) FormNumber(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables. head returns the first page, and receives the number of rows or
-// bytes in each table. The caller must have passed the base's forms to Form, in order.
+// WriteFile writes the tables. head must return the first page. It receives the number of rows in each table, or the
+// number of bytes for a table of bytes. Before, the caller must have called FormNumber for each form of Base, in
+// order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.Removed} {
@@ -140,8 +141,8 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 		}
 		table()
 		w.FinishPage()
-		// bufio returns an earlier error again. Do not flush here, because that would cause a write
-		// for each small table.
+		// A bufio.Writer returns an earlier error again. Do not flush here, because that would cause a write for each
+		// small table.
 		if _, err := out.Write(nil); err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func (r *Rows) baseRowCount(table int) int {
 	return r.Base.RowCount(table)
 }
 
-// failBase records that the base cannot be used.
+// failBase records that Base cannot be used.
 func (r *Rows) failBase() {
 	if r.Base != nil {
 		r.Base.RecordError(errInconsistentTables)
@@ -171,9 +172,8 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// mergeRows merges the rows of a table in the base with n new rows. It calls fn for each row of the base, and add for
-// each new row, in the order of the merged table. before(next, i, row) must report whether new row next comes before
-// row i of the base.
+// mergeRows merges n new rows with a table of Base. It calls fn for each row of Base and add for each new row, in the
+// order of the merged table. before(next, i, row) must report whether the new row next comes before row i of Base.
 func (r *Rows) mergeRows(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -184,7 +184,7 @@ func (r *Rows) mergeRows(
 	i := 0
 	size := RowSize[table]
 	if r.Base != nil {
-		_ = r.Base.EachPage(table, func(rows []byte) { // ignore the error, because the base keeps it
+		_ = r.Base.EachPage(table, func(rows []byte) { // Ignore the error, because Base keeps it.
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
 				for ; next < n && before(next, i, rows[:size]); next++ {
 					add(next)
@@ -198,13 +198,13 @@ func (r *Rows) mergeRows(
 	}
 }
 
-// eachBaseRow calls fn for each row in a table of the base.
+// eachBaseRow calls fn for each row of a table in Base.
 func (r *Rows) eachBaseRow(table int, fn func(i int, row []byte)) {
 	r.mergeRows(table, 0, nil, fn, nil)
 }
 
-// decodeValidKey decodes a row of the base's table Names, Aliases or Removed, and reports whether
-// the row is still valid.
+// decodeValidKey decodes a row of Base's TableNames, TableAliases or TableRemoved. It reports whether the row is still
+// valid.
 func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 	if table == TableRemoved {
@@ -213,8 +213,7 @@ func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	return k, !r.HiddenIDs[k.Number]
 }
 
-// countRows returns the number of rows in the new table, which has the given keys and the
-// base's valid rows.
+// countRows returns the number of rows in a new table: the given keys and the valid rows of Base.
 func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
 	r.eachBaseRow(table, func(_ int, row []byte) {
@@ -225,7 +224,7 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 	return n
 }
 
-// rowForm returns the form number in a row of the base's TableHeads.
+// rowForm returns the form number in a row of Base's TableHeads.
 func (r *Rows) rowForm(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.formTexts) {
@@ -235,8 +234,8 @@ func (r *Rows) rowForm(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the new TableForms, which contains only the forms that a new row or a valid row of the base uses.
-// newNumbers maps the old number of each form to its number in the new table.
+// usedForms returns the new TableForms, which contains only the forms of new rows and of valid rows of Base.
+// newNumbers maps the old number of each form to its new number.
 func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 	has := make([]bool, max(1, len(r.formTexts)))
 	for _, e := range r.Entries {
@@ -265,12 +264,12 @@ func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 	return table, newNumbers
 }
 
-// EachText calls fn with the text of each row in a file, in order, until fn returns false. If
-// the table cannot be read, f.Err returns the error.
+// EachText calls fn with the text in each row of TableTexts, in order, until fn returns false. If the table cannot be
+// read, f.Err returns the error.
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
-	rest := "" // start of a text that continues in the next page
+	rest := "" // beginning of a text that continues on the next page
 	i, done := 0, false
-	_ = f.EachPage(TableTexts, func(page []byte) { // ignore the error, because f keeps it
+	_ = f.EachPage(TableTexts, func(page []byte) { // Ignore the error, because f keeps it.
 		b := rest + string(page)
 		for !done {
 			text, after, ok := CutText(b)
@@ -289,12 +288,12 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	}
 }
 
-// AppendText appends the length of a text (uvarint) and the text.
+// AppendText appends the length of a text (as a uvarint) and the text to b.
 func AppendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// CutText cuts a text that AppendText wrote from the start of s. ok is false if s is too short.
+// CutText returns the first text in s, which AppendText wrote, and the rest of s. ok is false if s is too short.
 func CutText(s string) (text, rest string, ok bool) {
 	n, shift := uint64(0), 0
 	for i := range len(s) {
@@ -304,14 +303,14 @@ func CutText(s string) (text, rest string, ok bool) {
 			s = s[i+1:]
 			return s[:min(n, uint64(len(s)))], s[min(n, uint64(len(s))):], n <= uint64(len(s))
 		}
-		if shift > 28 { // an unsigned varint of this length is invalid, because no text is so long
+		if shift > 28 { // A longer uvarint is invalid, because no text is so long.
 			break
 		}
 	}
 	return "", "", false
 }
 
-// eachBaseText calls fn with the texts of the base, if there is a base.
+// eachBaseText calls fn with each text of Base. Without a Base, it does nothing.
 func (r *Rows) eachBaseText(fn func(i int, text string)) {
 	if r.Base != nil {
 		EachText(r.Base, func(i int, text string) bool {
@@ -321,10 +320,10 @@ func (r *Rows) eachBaseText(fn func(i int, text string)) {
 	}
 }
 
-// encodedTextSize returns the size of a text in TableTexts.
+// encodedTextSize returns the number of bytes that AppendText writes for a text of n bytes.
 func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// textTableSize returns the size of the new TableTexts.
+// textTableSize returns the size of the new TableTexts in bytes.
 func (r *Rows) textTableSize() (size int) {
 	for i := range r.Entries {
 		size += encodedTextSize(len(r.Entries[i].Text))
@@ -341,10 +340,9 @@ func (r *Rows) textTableSize() (size int) {
 type tableWriter struct {
 	*Rows
 	*pagefile.Writer
-	newFormNumbers  []uint32 // index in the new table of forms, by form number
-	newEntryIndexes []uint32 // index in the new TableEntries, for each element of Rows.Entries
-	// index in the new table for each row of the base's TableEntries (for a hidden row,
-	// the index of the next row)
+	newFormNumbers  []uint32 // new number of each form, by its old number
+	newEntryIndexes []uint32 // row in the new TableEntries for each element of Rows.Entries
+	// row in the new TableEntries for each row of Base's TableEntries (for a hidden row, the row that follows)
 	baseEntryIndexes []uint32
 }
 
@@ -426,10 +424,10 @@ func (w *tableWriter) writeTexts() {
 	}
 }
 
-// writeNewest writes the rows ordered by the time of the version, latest first. Rows with equal
-// times are ordered by ID, greatest first.
+// writeNewest writes the row numbers ordered by the time of the version, latest first. Rows with equal times are
+// ordered by ID, highest first.
 func (w *tableWriter) writeNewest() {
-	order := make([]uint32, len(w.newEntryIndexes)) // indexes of w.Entries
+	order := make([]uint32, len(w.newEntryIndexes)) // indexes of w.Entries in the new order
 	for i := range order {
 		order[i] = uint32(len(order) - 1 - i)
 	}

@@ -1,5 +1,4 @@
-// Tests that tables merged with those before are those of all rows, and that tables
-// which do not fit together are refused.
+// This file tests that merged tables equal the tables of all rows, and that inconsistent tables are refused.
 
 package keydir
 
@@ -15,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// memory is a file in memory.
+// memory is a file that is kept in memory.
 type memory []byte
 
 func (m *memory) WriteAt(b []byte, at int64) (int, error) {
@@ -25,7 +24,7 @@ func (m *memory) WriteAt(b []byte, at int64) (int, error) {
 	return copy((*m)[at:], b), nil
 }
 
-// model is what tables are to hold, by name.
+// model contains what the tables must contain, by name.
 type model struct {
 	ids, versions, removed map[string]uint64
 	changes                []int64
@@ -47,7 +46,7 @@ func (m *model) row(r *Rows, name string) EntryRow {
 
 func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + "        ")) }
 
-// rows returns the rows of the names that pass, over nothing.
+// rows returns the rows of the names for which pass returns true, without a Base.
 func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
 	r := &Rows{Changes: m.changes, OpIDs: []byte("ids"), Sums: []byte(fmt.Sprint(len(m.ids)))}
 	for name, version := range m.versions {
@@ -68,7 +67,7 @@ func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
 	return r
 }
 
-// write returns the file of rows, and a reader of it.
+// write writes the rows to a file, and returns the file and a reader of it.
 func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	t.Helper()
 	var m memory
@@ -93,7 +92,7 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	return m, f
 }
 
-// over makes rows stand over those of a base.
+// over makes base the Base of the rows. was describes the entries in base, and is describes the new entries.
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
 	r.Base = base
@@ -157,7 +156,7 @@ func TestMerged(t *testing.T) {
 				if _, ok := m.ids[name]; !ok {
 					m.ids[name] = seq
 					if r.IntN(4) == 0 {
-						m.ids[name] = 1<<20 - seq // not the last of all
+						m.ids[name] = 1<<20 - seq // An ID may also be larger than those of all later entries.
 					}
 					delete(m.removed, name)
 				}
@@ -181,7 +180,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// Tables of a base that do not fit together, and pages that cannot be read, are errors.
+// TestUnfitBase tests that inconsistent tables of a Base and unreadable pages are errors.
 func TestUnfitBase(t *testing.T) {
 	m := &model{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, nil}
 	for i := range uint64(500) {
@@ -196,7 +195,7 @@ func TestUnfitBase(t *testing.T) {
 		b := bytes.Clone(sound)
 		n := base.FirstPage(table)
 		page := b[n*pagefile.PageSize:][:pagefile.PageSize]
-		page[1] ^= 0x77 // in the first number of a row
+		page[1] ^= 0x77 // Damage the first number of a row.
 		if wrong != 0 {
 			head := binary.LittleEndian.Uint32(b[pagefile.PageDataSize:])
 			binary.LittleEndian.PutUint32(
