@@ -280,10 +280,7 @@ func jobResults(t *testing.T, w *worker) {
 // until waits until a JavaScript expression is true on this page.
 func (w *worker) until(expression string) {
 	w.t.Helper()
-	chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
-		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })",
-		expression,
-	))
+	w.waitUntil(w.t, expression)
 }
 
 // jobExplain asks how results were ranked, and why another entry is not among them.

@@ -109,7 +109,7 @@ func (v *visit) listen(t *testing.T) {
 				v.wrong = append(v.wrong, string(ev.Entry.Source)+": "+ev.Entry.Text)
 			}
 		case *runtime.EventExceptionThrown:
-			v.wrong = append(v.wrong, "a script failed: "+ev.ExceptionDetails.Text)
+			v.wrong = append(v.wrong, fmt.Sprintf("a script failed: %s: %s", ev.ExceptionDetails.Text, ev.ExceptionDetails.Exception.Description))
 		}
 	})
 	if err != nil {
@@ -168,6 +168,15 @@ func (v *visit) loaded(t *testing.T) {
 			`new Promise(done => document.readyState === "complete" ? done(true) : addEventListener("load", () => done(true)))`,
 		)
 	}
+}
+
+// waitUntil waits until a JavaScript expression is true on this page.
+func (v *visit) waitUntil(t *testing.T, expression string) {
+	t.Helper()
+	chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf(
+		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })",
+		expression,
+	))
 }
 
 // links returns the pages below the root to which a page has links.
@@ -267,16 +276,24 @@ func (v *visit) loadAxe(t *testing.T, source string) {
 // barriers returns the problems on the page that axe-core rates as serious or critical.
 func (v *visit) barriers(t *testing.T) []string {
 	t.Helper()
-	return chromiumtest.Eval[[]string](t, v.tab, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa',
-		'wcag22aa', 'best-practice'], resultTypes: ['violations']}).then(r => r.`+barrier+`)`)
+	return chromiumtest.Eval[[]string](
+		t,
+		v.tab,
+		`axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa',
+		'wcag22aa', 'best-practice'], resultTypes: ['violations']}).then(r => r.`+barrier+`)`,
+	)
 }
 
 // faint returns the texts on the page whose contrast is too low. In a second colour scheme, this check is
 // enough, because only colours depend on the scheme.
 func (v *visit) faint(t *testing.T) []string {
 	t.Helper()
-	return chromiumtest.Eval[[]string](t, v.tab, `axe.run(document, {runOnly: {type: 'rule', values: ['color-contrast']},
-		resultTypes: ['violations']}).then(r => r.`+barrier+`)`)
+	return chromiumtest.Eval[[]string](
+		t,
+		v.tab,
+		`axe.run(document, {runOnly: {type: 'rule', values: ['color-contrast']},
+		resultTypes: ['violations']}).then(r => r.`+barrier+`)`,
+	)
 }
 
 // colours sets the colour scheme.
@@ -342,7 +359,10 @@ func TestEveryPage(t *testing.T) {
 		shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
 		if shots != "" {
 			n++
-			shots = filepath.Join(shots, fmt.Sprintf("%02d-%s", n, regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-")))
+			shots = filepath.Join(
+				shots,
+				fmt.Sprintf("%02d-%s", n, regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-")),
+			)
 		}
 		v.inspect(t, path, source, shots, [3]int64{320, 1280, 2560})
 	})
@@ -475,8 +495,12 @@ func TestLive(t *testing.T) {
 	for i := range 5 { // the shortest of several times, because the machine may be busy
 		name := fmt.Sprintf("new buoy %d", i)
 		// The page records the time. The command's end is the latest possible time of the write.
-		chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf(`(() => { window.seen = new Promise(done => { const look = () => {
-			if (document.body.textContent.includes(%q)) done(Date.now()); else setTimeout(look, 5) }; look() }); return true })()`, name))
+		chromiumtest.Eval[bool](
+			t,
+			v.tab,
+			fmt.Sprintf(`(() => { window.seen = new Promise(done => { const look = () => {
+			if (document.body.textContent.includes(%q)) done(Date.now()); else setTimeout(look, 5) }; look() }); return true })()`, name),
+		)
 		s.cli("--home", s.home, "remember", name, "--content", "It is red.")
 		written := time.Now()
 		seen := time.UnixMilli(chromiumtest.Eval[int64](t, v.tab, "window.seen"))
