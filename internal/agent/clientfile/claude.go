@@ -33,21 +33,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// claudeLine is a line of Claude Code.
+// claudeLine is a line of a Claude Code transcript.
 type claudeLine struct {
 	Type              string `json:"type"`
 	UUID              string `json:"uuid"`
 	ParentUUID        string `json:"parentUuid"`
-	LogicalParentUUID string `json:"logicalParentUuid"` // parent of the line across a compaction
+	LogicalParentUUID string `json:"logicalParentUuid"` // UUID of the previous line, even across a compaction
 	SessionID         string `json:"sessionId"`
 	Dir               string `json:"cwd"`
 	Branch            string `json:"gitBranch"`
 	PromptID          string `json:"promptId"`
 	PromptSource      string `json:"promptSource"`
 	Origin            struct {
-		Kind string `json:"kind"` // "human", or the program that wrote the text in the person's name
+		Kind string `json:"kind"` // "human", or the name of the program that wrote the text in the person's name
 	} `json:"origin"`
-	ForkedFrom       json.RawMessage `json:"forkedFrom"` // the other session's line from which this line was copied
+	// names the original line if this line was copied from another session
+	ForkedFrom       json.RawMessage `json:"forkedFrom"`
 	AgentID          string          `json:"agentId"`
 	AgentType        string          `json:"attributionAgent"`
 	Time             time.Time       `json:"timestamp"`
@@ -67,7 +68,7 @@ type claudeLine struct {
 	} `json:"attachment"`
 }
 
-// claudeBlock is a part of a message's content.
+// claudeBlock is a part of a message's content, such as a text, a call or a call's result.
 type claudeBlock struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -80,8 +81,8 @@ type claudeBlock struct {
 	IsError   bool            `json:"is_error"`
 }
 
-// isClaude recognizes lines that only Claude Code writes: a message with content (in similar
-// lines, other programs have parts or nothing), or the end of a summary.
+// isClaude recognizes lines that only Claude Code writes. Such a line is a message with content, or the end of a
+// summary. The messages of similar clients have parts instead of content.
 func isClaude(line []byte) bool {
 	var l struct {
 		Type    string          `json:"type"`
@@ -96,24 +97,23 @@ func isClaude(line []byte) bool {
 		(l.Leaf != "" || ((l.Session != "" || l.Parent != nil) && l.Message.Content != nil))
 }
 
-// claudeReader is the state of reading a transcript.
+// claudeReader reads the lines of one Claude Code transcript. It keeps the state between two lines.
 type claudeReader struct {
-	agentType    string // type of the sub-agent to which the file belongs
+	agentType    string // type of the sub-agent that wrote the file ("" for the main agent)
 	model        string
-	startTime    time.Time // time of the first line that has a time
-	isPastCopies bool      // the lines from here on are not copies
+	startTime    time.Time // time of the first line that contains a time
+	isPastCopies bool      // The copied lines at the beginning of a fork have ended.
 
-	mainTurn       string // turn of the main agent
-	promptPosition string // position of its prompt
-	agentTurn      string // turn of the sub-agents
+	mainTurn       string // ID of the main agent's current turn
+	promptPosition string // position of the main agent's current prompt
+	agentTurn      string // ID of the sub-agents' current turn
 
-	lastEventUUIDs map[string]string // last line with events up to each line, by UUID
+	lastEventUUIDs map[string]string // maps each line's UUID to the UUID of the last line with events up to that line
 
 	shell shellReporter
 }
 
-// maxLineDisorder is the maximum age of a line, compared with the file's first line, at which it is
-// still not regarded as a copy.
+// maxLineDisorder limits how much older than the file's first line a line may be without being regarded as a copy.
 const maxLineDisorder = time.Second
 
 func newClaude(path string) EventReader {
@@ -123,8 +123,8 @@ func newClaude(path string) EventReader {
 	return &claudeReader{agentType: claudeAgentType(path), lastEventUUIDs: map[string]string{}}
 }
 
-// claudeAgentType returns the type of the sub-agent to which a transcript belongs, which is stored in a
-// file next to it. It returns "" for other transcripts.
+// claudeAgentType returns the type of the sub-agent that wrote a transcript. Claude Code stores the type in a file
+// next to the transcript. The result is "" for other transcripts.
 func claudeAgentType(path string) string {
 	name, ok := strings.CutSuffix(path, ".jsonl")
 	if !ok || !strings.HasPrefix(filepath.Base(name), "agent-") {
@@ -138,7 +138,8 @@ func claudeAgentType(path string) string {
 	var meta struct {
 		Type string `json:"agentType"`
 	}
-	_ = json.NewDecoder(io.LimitReader(in, 1<<16)).Decode(&meta) // an unreadable file names no type
+	// Ignore the error: without a readable file, the type stays empty.
+	_ = json.NewDecoder(io.LimitReader(in, 1<<16)).Decode(&meta)
 	return meta.Type
 }
 
@@ -163,7 +164,7 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	if !c.isPastCopies && !l.Time.Before(c.startTime.Add(-maxLineDisorder)) {
 		c.isPastCopies = true
-		c.model = "" // the copies may have another model
+		c.model = "" // The copied lines may name another model.
 	}
 	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, NodeID: l.UUID, ParentNodeID: parent, Session: l.SessionID,
 		Dir: l.Dir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopies}
@@ -194,8 +195,8 @@ func (l *claudeLine) isMessage() bool {
 	return l.Type == "assistant" || l.Type == "user" || isQueued
 }
 
-// claudeIgnoredTypes contains the types of lines that are not part of the conversation: state of the client, texts
-// that the client inserted, and copies of texts that other lines contain.
+// claudeIgnoredTypes contains the types of lines that are not part of the conversation. Such lines contain the
+// client's state, texts that the client inserted, or copies of texts in other lines.
 var claudeIgnoredTypes = wordSet(`
 	agent-color agent-name agent-setting ai-title artifact-autoreact-ledger artifact-comment-monitor atis-latch
 	attachment attribution-snapshot bridge-session content-replacement continued-in cost-state custom-title
@@ -204,8 +205,8 @@ var claudeIgnoredTypes = wordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// wordSet returns a function that returns the words in a text as a set. The set is made by the first call, because
-// most commands read no transcripts.
+// wordSet returns a function that returns the words of a text as a set. The first call builds the set, because most
+// commands read no transcripts and do not need it.
 func wordSet(text string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		set := map[string]bool{}
@@ -216,8 +217,8 @@ func wordSet(text string) func() map[string]bool {
 	})
 }
 
-// findParent returns the UUID of the nearest line above l in the conversation from which events were reported. It also
-// records this line for the lines below l.
+// findParent returns the UUID of the nearest line at or above l's parent from which events were reported. It also
+// records that UUID for l, so that the lines below l find it.
 func (c *claudeReader) findParent(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
@@ -231,7 +232,7 @@ func (c *claudeReader) findParent(l *claudeLine) string {
 
 // reportAgentLine reports the text, the reasoning and the calls in a line of the agent.
 func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event)) {
-	if l.Message.Model == "<synthetic>" { // a text by the client, such as an error
+	if l.Message.Model == "<synthetic>" { // The client wrote the text, for example an error.
 		return
 	}
 	c.model = l.Message.Model
@@ -262,9 +263,9 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 			call.Text = ""
 			call.ToolName, call.Args = b.Name, b.Input
 			yield(&call)
-		case isResult(b.Type): // the result of a tool that the server ran
+		case isResult(b.Type): // The model's server ran the tool and returned the result.
 			b.reportResult(e, yield)
-		case b.Text != "": // a text, or a block of a newer type that has a text
+		case b.Text != "": // The block is a text, or has a text although its type is not known.
 			e.Kind, e.Text = EventText, b.Text
 			yield(&e)
 		case !claudeTextlessBlocks()[b.Type]:
@@ -273,27 +274,29 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 	}
 }
 
-// claudeTextlessBlocks contains the types of blocks without a text of the person or the agent.
+// claudeTextlessBlocks contains the types of blocks that contain no text by the person or the agent.
 var claudeTextlessBlocks = wordSet("text redacted_thinking fallback connector_text container_upload")
 
 // isCall reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.
 func isCall(blockType string) bool { return strings.HasSuffix(blockType, "tool_use") }
 
-// isResult reports whether a block of this type is the result of a call, such as tool_result or
-// web_search_tool_result.
+// isResult reports whether a block of this type contains a call's result, as tool_result and web_search_tool_result
+// do.
 func isResult(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
 
-// maxResultHead is the number of bytes in which a result tells that a command goes on in the background.
+// maxResultHead is the number of bytes at the start of a result that are searched for the note about a background
+// command.
 const maxResultHead = 300
 
-// isInBackground reports whether a result tells that a command goes on in the background.
+// isInBackground reports whether a result says that the command continues in the background. Such a result is not the
+// command's outcome.
 func (b *claudeBlock) isInBackground() bool {
 	const sign = "Command running in background"
 	return bytes.Contains(b.Content[:min(len(b.Content), maxResultHead)], []byte(sign)) &&
 		strings.HasPrefix(ContentText(b.Content, "text"), sign)
 }
 
-// reportResult reports the result of a call.
+// reportResult reports a call's result as an event.
 func (b *claudeBlock) reportResult(e Event, yield func(*Event)) {
 	e.Kind, e.ID = EventResult, b.ToolUseID
 	e.Text = ""
@@ -303,7 +306,7 @@ func (b *claudeBlock) reportResult(e Event, yield func(*Event)) {
 	yield(&e)
 }
 
-// reportUserLine reports the results of calls, the compaction or the text in a line in the person's name.
+// reportUserLine reports the events in a user line: results of calls, a compaction, or a text.
 func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)) {
 	turn := l.PromptID
 	if e.AgentID != "" {
@@ -320,7 +323,7 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	decodeArray(l.Message.Content, &blocks)
 	hasResults := l.reportResults(blocks, e, yield)
 	if hasResults && e.AgentID != "" {
-		return // a sub-agent has no person who writes while it works
+		return // No person writes to a sub-agent while it works, so other texts are not prompts.
 	}
 	if l.isByProgram() {
 		return
@@ -347,7 +350,7 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	yield(&e)
 }
 
-// reportAttachedFiles reports the images and files beside a text by the person. If the line has no text, they are
+// reportAttachedFiles reports the images and files beside a person's text. In a line without text, the attachments are
 // the prompt.
 func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 	for _, b := range blocks {
@@ -363,11 +366,11 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 	}
 }
 
-// refusalPrefix is the text before the reason that the person gave when refusing a call.
+// refusalPrefix precedes the person's reason in the result of a refused call.
 const refusalPrefix = "To tell you how to proceed, the user said:"
 
-// reportTextBesideResults reports the person's words in a line with results: a text beside the results, and the
-// reason why a call was refused. The words belong to the current turn.
+// reportTextBesideResults reports what the person wrote in a line with results. This is a text beside the results, or
+// the reason why the person refused a call. The text belongs to the current turn.
 func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
 	var texts []string
 	if e.Text != "" {
@@ -387,17 +390,17 @@ func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks [
 	}
 }
 
-// isForked reports whether the line was copied from another session, and names the original line.
+// isForked reports whether the line was copied from another session. Only newer versions mark such lines.
 func (l *claudeLine) isForked() bool { return len(l.ForkedFrom) > 0 && string(l.ForkedFrom) != "null" }
 
-// isByProgram reports whether a program wrote the text of the line in the person's name.
+// isByProgram reports whether a program wrote the line's text in the person's name.
 func (l *claudeLine) isByProgram() bool {
 	isByPerson := l.Origin.Kind == "" || l.Origin.Kind == "human"
 	return l.IsMeta || l.PromptSource == "system" || !isByPerson
 }
 
-// reportQueuedPrompt reports a prompt that the person typed while the agent worked. It belongs to the current
-// turn, unless the client names another.
+// reportQueuedPrompt reports a prompt that the person typed while the agent worked. If the line names no turn, the
+// prompt belongs to the current turn.
 func (c *claudeReader) reportQueuedPrompt(l *claudeLine, e Event, yield func(*Event)) {
 	isPrompt := l.Attachment.Mode == "" || l.Attachment.Mode == "prompt"
 	if !isPrompt || l.isByProgram() {
@@ -415,7 +418,7 @@ func (c *claudeReader) reportQueuedPrompt(l *claudeLine, e Event, yield func(*Ev
 	}
 }
 
-// reportResults reports the results of calls in a line. It returns false if the line contains no results.
+// reportResults reports the call results in a line. It returns false if the line contains no results.
 func (l *claudeLine) reportResults(blocks []claudeBlock, e Event, yield func(*Event)) bool {
 	count := 0
 	for i := range blocks {
@@ -436,8 +439,8 @@ func (l *claudeLine) reportResults(blocks []claudeBlock, e Event, yield func(*Ev
 	return count > 0
 }
 
-// claudeResultLine converts a hook's report about the result of a tool call to the line that Claude Code writes into
-// the transcript for the call with this ID.
+// claudeResultLine converts a hook's report about a call's result to the line that Claude Code will write into the
+// transcript. The id identifies the call in the transcript.
 func claudeResultLine(r *HookReport, id string) any {
 	result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}
 	return map[string]any{

@@ -7,53 +7,55 @@ import (
 	"strings"
 )
 
-// EventClient is a client whose transcripts are read as events.
+// EventClient describes a client whose transcripts are read as events.
 type EventClient struct {
-	Name string // the client's name in setup
+	Name string // the client's name, as in oxbow setup
 
-	// RecognizesLine reports whether a line has the marks of this client's transcripts. Clients with the same form of
-	// transcripts, such as Cline and Roo Code, recognize the same lines.
+	// RecognizesLine reports whether a line looks like a line of this client's transcripts. Clients with the same
+	// format, such as Cline and Roo Code, recognize the same lines.
 	RecognizesLine func(line []byte) bool
 
-	NewReader func(path string) EventReader // path is the path of the transcript ("" if unknown)
+	// NewReader returns a reader for the transcript at path. The path may be "" if it is not known.
+	NewReader func(path string) EventReader
 
-	// ResultLine converts a report about a call's result to the line that the transcript will contain for the result.
-	// id identifies the call in the transcript.
+	// ResultLine converts a hook's report about a call's result to the line that the transcript will contain for this
+	// result. The id identifies the call in the transcript.
 	ResultLine func(r *HookReport, id string) any
 
-	// Transcripts lists the places of transcripts in the client's directory. It is empty if the client
-	// keeps no files that can be read.
+	// Transcripts lists where the client stores transcripts in its directory. It is empty if the client keeps no files
+	// that can be read.
 	Transcripts []TranscriptPlace
 
-	ResumeCommand string // command that resumes a session, to which the session's ID must be appended
+	ResumeCommand string // command that resumes a session if the session's ID is appended
 
-	// HasUnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
-	// identified by its arguments.
+	// HasUnnamedCalls is set if the client's hook reports contain no call IDs. The calls are then identified by their
+	// arguments.
 	HasUnnamedCalls bool
 
-	// ShowsResponses is set if DisplayData has the form in which hooks report the response of a tool.
+	// ShowsResponses is set if an event's DisplayData has the same format as a tool's response in hook reports.
 	ShowsResponses bool
 
-	HasUniqueCallIDs bool // the IDs of calls are unique across all sessions
+	HasUniqueCallIDs bool // Call IDs are unique across all sessions.
 
-	// NumbersLines is set if IDs of events contain the number of their line. Then a transcript must be read from its
-	// first line.
+	// NumbersLines is set if event IDs contain line numbers. A transcript must then be read from its first line,
+	// because otherwise the numbers would be wrong.
 	NumbersLines bool
 
-	Hook  HookForm    // the client's hooks
-	Tools ClientTools // the client's tools
+	Hook  HookForm    // events and answers of the client's hooks
+	Tools ClientTools // names of the client's tools, by purpose
 
 	homeDir clientHome
 
-	// findRoots returns the directories of a client that may have several directories. It is nil for a
+	// findRoots returns the directories of a client that may store sessions in several directories. It is nil for a
 	// client with a single directory.
 	findRoots func(b baseDirs) []string
 }
 
-// TranscriptPlace is a directory below the client's own directory, in which the client stores transcripts.
+// TranscriptPlace names a directory below the client's own directory in which the client stores transcripts.
 type TranscriptPlace struct {
-	Below        string
-	IsTranscript func(path string) bool // reports whether the file with this path, with slashes, is a transcript
+	Below string
+	// IsTranscript reports whether the file at a path with slashes is a transcript.
+	IsTranscript func(path string) bool
 }
 
 // EventClients lists the clients whose transcripts are read as events.
@@ -211,14 +213,14 @@ func FindEventClient(name string) (EventClient, bool) {
 	return EventClient{}, false
 }
 
-// HasHooks reports whether the reports of the client's hooks are read.
+// HasHooks reports whether oxbow reads the reports of the client's hooks.
 func (c EventClient) HasHooks() bool { return c.Hook.EventNames != nil }
 
 // HasHome reports whether the client has a directory for its settings and transcripts; see [HomeDir].
 func (c EventClient) HasHome() bool { return c.homeDir != clientHome{} }
 
-// RecognizeClient returns the name of the client that writes such lines, or "" if it is unknown. If several
-// clients do, it prefers the expected client.
+// RecognizeClient returns the name of the client that writes lines like this line, or "" if no client is known to. If
+// several clients write such lines and expected is one of them, it returns expected's name.
 func RecognizeClient(line []byte, expected EventClient) string {
 	if expected.RecognizesLine(line) {
 		return expected.Name
@@ -231,19 +233,19 @@ func RecognizeClient(line []byte, expected EventClient) string {
 	return ""
 }
 
-// isJSONL reports whether a file contains JSON lines. It may be compressed.
+// isJSONL reports whether a path names a file with JSON lines, which may be compressed.
 func isJSONL(path string) bool {
 	path, _ = TrimCompressedSuffix(path)
 	return strings.HasSuffix(path, ".jsonl")
 }
 
-// IsRollout reports whether a file is a transcript of Codex, which may be compressed.
+// IsRollout reports whether a path names a Codex transcript, which may be compressed.
 func IsRollout(path string) bool {
 	path, _ = TrimCompressedSuffix(filepath.ToSlash(path))
 	return isJSON(path) && strings.Contains(path, "/rollout-")
 }
 
-// isGeminiChat reports whether a file is a transcript of Gemini CLI or Qwen Code.
+// isGeminiChat reports whether a path names a transcript of Gemini CLI or Qwen Code.
 func isGeminiChat(path string) bool { return IsTranscript(path) && strings.Contains(path, "/chats/") }
 
 // hasSuffixFunc returns a function that reports whether a path ends in a suffix.
@@ -251,7 +253,7 @@ func hasSuffixFunc(suffix string) func(string) bool {
 	return func(path string) bool { return strings.HasSuffix(path, suffix) }
 }
 
-// isJSON reports whether a file is a JSON document or JSON lines.
+// isJSON reports whether a path names a JSON document or a file with JSON lines.
 func isJSON(path string) bool {
 	plain, _ := TrimCompressedSuffix(path)
 	return isJSONL(path) || strings.HasSuffix(plain, ".json")

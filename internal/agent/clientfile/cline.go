@@ -30,8 +30,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clineMessage is an element of ui_messages.json, of api_conversation_history.json, or of the messages of the
-// command line.
+// clineMessage is an element of ui_messages.json, of api_conversation_history.json, or of the command line's messages.
 type clineMessage struct {
 	ID      string          `json:"id"`
 	Time    json.RawMessage `json:"ts"`
@@ -42,15 +41,16 @@ type clineMessage struct {
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
 	Model   struct {
-		ID      string `json:"id"`      // command line
-		ModelID string `json:"modelId"` // extension
+		ID      string `json:"id"`      // used by the command line
+		ModelID string `json:"modelId"` // used by the extensions
 	} `json:"modelInfo"`
 	Condensed struct {
 		Summary string `json:"summary"`
-	} `json:"contextCondense"` // Roo Code
+	} `json:"contextCondense"` // used by Roo Code
 }
 
-// isCline recognizes the array of a task, and the document of the command line, whose messages have roles.
+// isCline recognizes an extension's array of messages, and the command line's document, in which each message has a
+// role.
 func isCline(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("[")) {
@@ -72,8 +72,8 @@ func isCline(line []byte) bool {
 	return DecodeObject(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
 }
 
-// IsClineTask reports whether a file contains the conversation of a task in Cline, Roo Code or Kilo Code. A file
-// for the model counts only if the task lacks the file for the person.
+// IsClineTask reports whether a path names the conversation of a task in Cline, Roo Code or Kilo Code. A task has one
+// file for the person and one for the model. The file for the model is used only if the other file is missing.
 func IsClineTask(path string) bool {
 	dir, name := filepath.Split(filepath.FromSlash(path))
 	switch name {
@@ -86,16 +86,16 @@ func IsClineTask(path string) bool {
 	return false
 }
 
-// clineReader is the state in which a task of Cline or its forks is read.
+// clineReader reads the messages of one task of Cline or a fork of Cline.
 type clineReader struct {
 	path              string
 	session, dir      string
-	defaultTime       time.Time // time of messages without a time
+	defaultTime       time.Time // used for messages that have no time
 	extractPersonText func(string) string
 
 	messageReporter
 	hasPrompt     bool
-	pendingCallID string // ID of a call without a result
+	pendingCallID string // ID of the last call, until its result is reported
 	pendingOutput []string
 	callCount     int
 }
@@ -105,7 +105,7 @@ func newCline(path string) EventReader {
 	if path != "" {
 		c.session = filepath.Base(filepath.Dir(path))
 		c.dir = findClineDir(path)
-		c.defaultTime = parseTime(json.RawMessage(c.session)) // most IDs are the time in milliseconds
+		c.defaultTime = parseTime(json.RawMessage(c.session)) // Most task IDs are times in milliseconds.
 		if c.defaultTime.IsZero() {
 			c.defaultTime = fileModTime(path)
 		}
@@ -113,19 +113,20 @@ func newCline(path string) EventReader {
 	return c
 }
 
-// clineTaggedPrompt are the tags in which the extensions put the person's text for the model.
+// clineTaggedPrompt returns a function that extracts the person's text from a message for the model. The extensions
+// put that text between tags.
 var clineTaggedPrompt = sync.OnceValue(func() func(string) string {
 	return taggedTextExtractor("task", "feedback", "user_message", "answer", "user_input")
 })
 
-// clineInsertedText matches the texts that the command line adds to a person's text.
+// clineInsertedText matches the texts that the command line inserts into a person's message.
 var clineInsertedText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`,
 	)
 })
 
-// ReadLine implements [EventReader]. A line is a whole file.
+// ReadLine implements [EventReader]. The line is the whole file.
 func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var file struct {
 		Session  string            `json:"sessionId"`
@@ -189,7 +190,7 @@ func (c *clineReader) reportUIMessage(m *clineMessage) {
 	}
 }
 
-// reportUIText reports a text by the person or the agent.
+// reportUIText reports a text by the person or the agent, depending on the message's kind.
 func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
 	switch {
@@ -209,7 +210,8 @@ func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	}
 }
 
-// clineQuestionText returns the text of a question or an answer, which may be JSON with the text and the choices.
+// clineQuestionText returns the text of a question or an answer. The message may be JSON that contains the text and
+// the possible answers.
 func clineQuestionText(text string) string {
 	var answer struct {
 		Question string `json:"question"`
@@ -223,7 +225,7 @@ func clineQuestionText(text string) string {
 	return strings.TrimSuffix(text, "HAS_CHANGES")
 }
 
-// clineTools contains the tools of the model by their names in ui_messages.json.
+// clineTools maps tool names in ui_messages.json to the names that the model uses.
 var clineTools = map[string]string{
 	"editedExistingFile": "replace_in_file", "newFileCreated": "write_to_file", "appliedDiff": "apply_diff",
 	"searchAndReplace": "search_and_replace", "insertContent": "insert_content", "fileDeleted": "delete_file",
@@ -233,7 +235,7 @@ var clineTools = map[string]string{
 	"updateTodoList": "update_todo_list",
 }
 
-// reportUICall reports a call of a tool.
+// reportUICall reports a tool call. The text is JSON or a command line.
 func (c *clineReader) reportUICall(kind, text string) {
 	var tool string
 	args := json.RawMessage(text)
@@ -250,7 +252,7 @@ func (c *clineReader) reportUICall(kind, text string) {
 		if tool == "" {
 			tool = t.Tool
 		}
-		if tool == "web_fetch" { // for this tool, the field path contains an address
+		if tool == "web_fetch" { // The field path contains a URL for this tool.
 			args, _ = json.Marshal(map[string]string{"url": t.Path})
 		}
 	case "command":
@@ -284,8 +286,8 @@ func (c *clineReader) reportUICall(kind, text string) {
 	c.reportCall(c.pendingCallID, tool, args)
 }
 
-// reportPendingResult reports the result of the pending call, if there is one. The extensions do not
-// store the exit status of a command.
+// reportPendingResult reports the pending call's result, if a call is pending. The extensions do not store a command's
+// exit status.
 func (c *clineReader) reportPendingResult() {
 	if c.pendingCallID != "" {
 		c.reportResult(callResult{id: c.pendingCallID, output: strings.Join(c.pendingOutput, "\n")})
@@ -297,17 +299,18 @@ var clineWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
 })
 
-// findClineDir returns a task's working directory from the first file that names the directory, or "" if no file
-// does.
+// findClineDir returns a task's working directory. It reads the first file next to the transcript that names the
+// directory, and returns "" if no file does.
 func findClineDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)
 	var item struct {
-		Dir       string `json:"cwd"`       // command line
-		Workspace string `json:"workspace"` // Roo Code and Kilo Code
+		Dir       string `json:"cwd"`       // used by the command line
+		Workspace string `json:"workspace"` // used by Roo Code and Kilo Code
 	}
 	for _, name := range []string{"history_item.json", id + ".json"} {
-		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, name)), &item) // the next file may have the directory
+		// Ignore the error: another file may name the directory.
+		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, name)), &item)
 		if found := item.Dir + item.Workspace; found != "" {
 			return found
 		}
@@ -326,13 +329,15 @@ func findClineDir(path string) string {
 	if found == nil {
 		return ""
 	}
-	return strings.ReplaceAll(string(found[1]), `\\`, `\`) // the text is inside of JSON
+	// The path is inside a JSON string, so its backslashes are doubled.
+	return strings.ReplaceAll(string(found[1]), `\\`, `\`)
 }
 
-// maxSmallFile is the maximum number of bytes that are read from a file beside a transcript.
+// maxSmallFile is the maximum number of bytes that readSmallFile reads.
 const maxSmallFile = 8 << 20
 
-// readSmallFile returns the beginning of a file, or nil if the file cannot be read.
+// readSmallFile returns the first maxSmallFile bytes of a file next to a transcript. It returns nil if the file cannot
+// be read.
 func readSmallFile(path string) []byte {
 	in, err := vfs.OpenRegular(path)
 	if err != nil {

@@ -29,17 +29,17 @@ import (
 	"time"
 )
 
-// codexLine is a line of Codex.
+// codexLine is a line of a Codex transcript.
 type codexLine struct {
 	Type    string          `json:"type"`
 	Time    time.Time       `json:"timestamp"`
 	Payload json.RawMessage `json:"payload"`
 
-	Session json.RawMessage   `json:"session"` // only in a document
+	Session json.RawMessage   `json:"session"` // set only if the whole session is one JSON document
 	Items   []json.RawMessage `json:"items"`
 }
 
-// codexItem is the payload of a line, or the item in the payload.
+// codexItem is a line's payload, or the item inside a payload.
 type codexItem struct {
 	Type        string          `json:"type"`
 	ID          string          `json:"id"`
@@ -79,7 +79,7 @@ type codexItem struct {
 	} `json:"git"`
 }
 
-// isCodex recognizes the envelope, or in old files the first line.
+// isCodex recognizes a line with Codex's envelope. In old files without envelopes, it recognizes only the first line.
 func isCodex(line []byte) bool {
 	var l struct {
 		Type         string          `json:"type"`
@@ -107,47 +107,47 @@ func isCodex(line []byte) bool {
 	return false
 }
 
-// codexCall is a call without an output.
+// codexCall is a call whose output was not read yet.
 type codexCall struct {
-	isPatch      bool // the call applies a patch, directly or in a shell
+	isPatch      bool // The call applies a patch, directly or in a shell.
 	exitStatus   *int
-	hasSucceeded *bool // nil if no event reported how the call ended
+	hasSucceeded *bool // is nil until an event reports whether the call succeeded
 }
 
-// codexReader is the state of reading a transcript.
+// codexReader reads the lines of one Codex transcript. It keeps the state between two lines.
 type codexReader struct {
 	session, dir, branch, model   string
 	agentID, agentName, agentType string
 
 	isStarted    bool
-	startTime    time.Time // time of the first line
-	hasBareLines bool      // lines are payloads without a type
-	isInForkCopy bool      // lines are copied from the fork's parent
+	startTime    time.Time // time of the file's first line
+	hasBareLines bool      // The lines are payloads without an envelope.
+	isInForkCopy bool      // The lines are still copies from the parent session.
 	lastTime     time.Time // time of the previous line
 
-	promptTurn     string // turn of the last prompt
-	unusedTaskTurn string // turn of the last task_started that no prompt has used yet
-	taskOffset     int64  // offset of its line
+	promptTurn     string // ID of the last prompt's turn
+	unusedTaskTurn string // turn ID of the last task_started line, until a prompt uses it
+	taskOffset     int64  // offset of that task_started line
 
 	unansweredCalls map[string]codexCall
 
 	shell           shellReporter
-	hasItemMessages bool            // the file contains messages as items
-	hasPromptEvents bool            // the turn contains events with prompts
-	eventPrompt     string          // prompt in an event, which an item may repeat ("" if an item did)
-	heldTexts       []heldText      // texts in the person's name, which an event may repeat
-	unpairedTexts   map[string]int  // items minus messages in this turn, by the agent's text
-	seenThoughts    map[string]bool // reasoning in this turn
+	hasItemMessages bool            // Items contain messages, so the agent's texts may occur twice.
+	hasPromptEvents bool            // Events of this turn contain its prompts.
+	eventPrompt     string          // last prompt in an event, until an item repeats the prompt
+	heldTexts       []heldText      // texts in the person's name that an event may still repeat
+	unpairedTexts   map[string]int  // for each agent text in this turn: number of items minus number of messages
+	seenThoughts    map[string]bool // reasoning that was already reported in this turn
 }
 
-// heldText is a text in the person's name with the names of the files beside it, such as "[image]".
+// heldText is a text in the person's name, and the attachments beside the text, such as "[image]".
 type heldText struct {
 	Event
 	files []string
 }
 
-// minGapAfterCopy is the time between two lines from which on the second line does not belong to the
-// copy at a fork's beginning. The person's first prompt always comes later.
+// minGapAfterCopy is the smallest time between two lines that shows that the copy at a fork's beginning has ended. The
+// person's first prompt always comes later than this.
 const minGapAfterCopy = 100 * time.Millisecond
 
 func newCodex(path string) EventReader {
@@ -200,9 +200,9 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	return true
 }
 
-// completeLine sets the payload and the time of a line in which they are missing.
+// completeLine sets the payload and the time of a line that lacks them.
 func (c *codexReader) completeLine(l *codexLine, line []byte) {
-	if l.Payload == nil { // an old file, in which the line is the payload
+	if l.Payload == nil { // In an old file, the whole line is the payload.
 		c.hasBareLines = true
 		l.Payload, l.Type = line, "response_item"
 		if !c.isStarted {
@@ -221,7 +221,7 @@ var codexIgnoredTypes = wordSet(`
 	ghost_snapshot inter_agent_communication inter_agent_communication_metadata security_risk_score
 	token_usage_record world_state`)
 
-// codexStateEvents contains the types of events that report the client's state, or repeat what other lines contain.
+// codexStateEvents contains the types of events that report only the client's state, or repeat texts of other lines.
 var codexStateEvents = wordSet(`
 	agent_message_content_delta agent_message_delta agent_reasoning_delta agent_reasoning_raw_content
 	agent_reasoning_raw_content_delta agent_reasoning_section_break apply_patch_approval_request background_event
@@ -242,15 +242,16 @@ var codexStateEvents = wordSet(`
 	turn_moderation_metadata turn_started undo_completed undo_started view_image_tool_call warning
 	web_search_begin web_search_end`)
 
-// codexTextlessItems contains the types of items that have no text of the person or the agent, or whose text
-// another line contains as well.
+// codexTextlessItems contains the types of items that are not reported. Such an item has no text by the person or the
+// agent, or its text is also in another line.
 var codexTextlessItems = wordSet(`
 	additional_tools agent_message compaction compaction_summary compaction_trigger context_compaction ghost_snapshot
 	other tool_search_output
 	CollabAgentToolCall ContextCompaction DynamicToolCall EnteredReviewMode ExitedReviewMode HookPrompt
 	ImageGeneration ImageView McpToolCall Sleep SubAgentActivity WebSearch`)
 
-// readSessionDocument reads a session that is a JSON document. It returns false if an item cannot be read.
+// readSessionDocument reports the events of a session that is one JSON document. It returns false if an item cannot be
+// read.
 func (c *codexReader) readSessionDocument(l *codexLine, offset int64, yield func(*Event)) bool {
 	isRead := c.ReadLine(l.Session, offset, yield)
 	for i, item := range l.Items {
@@ -260,10 +261,10 @@ func (c *codexReader) readSessionDocument(l *codexLine, offset int64, yield func
 	return isRead
 }
 
-// readSessionMeta reads the session that the file belongs to.
+// readSessionMeta reads the session ID, the directory and the sub-agent from the file's first line.
 func (c *codexReader) readSessionMeta(p *codexItem) {
 	if c.isStarted {
-		return // a fork repeats the line of its parent
+		return // A fork also contains its parent's session line, which is ignored.
 	}
 	c.isStarted = true
 	c.session = p.ID
@@ -278,7 +279,7 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 			} `json:"thread_spawn"`
 		} `json:"subagent"`
 	}
-	_ = DecodeObject(p.Source, &source) // other sources are texts
+	_ = DecodeObject(p.Source, &source) // Ignore the error: a source that is not an object names no sub-agent.
 	if strings.Contains(string(p.Source), `"subagent"`) {
 		c.agentName = cmp.Or(p.AgentName, "sub-agent")
 	}
@@ -288,7 +289,8 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 	}
 }
 
-// detectCopyEnd notices the end of the lines that were copied from a fork's parent.
+// detectCopyEnd checks the time of a line. If the copy at a fork's beginning has ended, it clears isInForkCopy and
+// forgets the copied turns.
 func (c *codexReader) detectCopyEnd(when time.Time) {
 	isApart := !c.lastTime.IsZero() && when.Sub(c.lastTime) >= minGapAfterCopy
 	isLater := isApart && !when.Before(c.startTime)
@@ -301,8 +303,8 @@ func (c *codexReader) detectCopyEnd(when time.Time) {
 	c.lastTime = when
 }
 
-// beginTurn records the ID of a turn that has begun. Each turn tells anew whether events contain its prompts, because
-// a newer version of Codex may continue the session.
+// beginTurn records the ID of a new turn. It also forgets whether events contain prompts, because a newer version of
+// Codex may have continued the session.
 func (c *codexReader) beginTurn(turn string, offset int64, yield func(*Event)) {
 	if turn == "" || c.agentID != "" {
 		return
@@ -380,7 +382,7 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 	return true
 }
 
-// reportPlan reports a plan that the agent proposes, unless a message of the turn contains it.
+// reportPlan reports the agent's plan as a text, unless a message in the turn already contained the plan.
 func (c *codexReader) reportPlan(e *Event, plan string, yield func(*Event)) {
 	plan = strings.TrimSpace(plan)
 	for said := range c.unpairedTexts {
@@ -414,7 +416,7 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 		e.ID = p.CallID
 		c.reportResult(p.Output, e, yield)
 	default:
-		isState := c.hasBareLines && p.Type == "" // for example {"record_type":"state"}
+		isState := c.hasBareLines && p.Type == "" // The item is a state, such as {"record_type":"state"}.
 		switch {
 		case isState, codexTextlessItems()[p.Type]:
 		case strings.HasSuffix(p.Type, "_call"):
@@ -425,7 +427,8 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 	}
 }
 
-// reportServerCall reports a call that the model's server ran, such as web_search_call. The item contains its outcome.
+// reportServerCall reports a call that the model's server ran, such as web_search_call, and its outcome, which the
+// same item contains.
 func (c *codexReader) reportServerCall(p *codexItem, e Event, yield func(*Event)) {
 	c.releaseHeldTexts(yield)
 	e.Kind, e.ID = EventCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
@@ -437,17 +440,17 @@ func (c *codexReader) reportServerCall(p *codexItem, e Event, yield func(*Event)
 	yield(&e)
 }
 
-// codexWorkingDirPattern matches the working directory in the message about the environment with which
-// Codex begins a session.
+// codexWorkingDirPattern matches the working directory in the message with which Codex describes the environment at
+// the start of a session.
 var codexWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*<environment_context>[\s\S]*?<cwd>([^<]{1,1000})</cwd>`)
 })
 
-// imageTagPattern matches the texts that Codex inserts before and after an image.
+// imageTagPattern matches the tags that Codex inserts before and after an image.
 var imageTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^</?image\b[^>\n]*>\n?`) })
 
-// codexInsertedTextPattern matches the beginnings of texts that Codex wrote in the person's name. Their tags' names
-// contain an underscore, or are one of a few words.
+// codexInsertedTextPattern matches the beginning of a text that Codex wrote in the person's name. Such a text begins
+// with a tag whose name contains an underscore or is one of a few words.
 var codexInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:<(?:[a-z]+_[a-z_]+|skills?|permissions|INSTRUCTIONS)\b|# AGENTS\.md)`)
 })
@@ -460,8 +463,8 @@ func (p *codexItem) isByPerson(text string) bool {
 	return !codexInsertedTextPattern().MatchString(strings.TrimSpace(text))
 }
 
-// readUserText reads a text in the person's name. If an event follows that repeats the text, the event
-// contains the prompt.
+// readUserText handles a text in the person's name. The text is held first, because an event that repeats it may
+// follow and then reports the prompt.
 func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	e.Text = ContentText(p.Content, "input_text", "text")
 	if c.dir == "" || c.hasBareLines {
@@ -491,7 +494,7 @@ func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	}
 }
 
-// reportEventPrompt reports the prompt in an event, which has files beside the text.
+// reportEventPrompt reports a prompt that an event contains. The files are the attachments beside the text.
 func (c *codexReader) reportEventPrompt(turn, text string, files []string, e Event, yield func(*Event)) {
 	if text == "" {
 		text, files = strings.Join(files, " "), nil
@@ -500,15 +503,17 @@ func (c *codexReader) reportEventPrompt(turn, text string, files []string, e Eve
 	c.hasPromptEvents = true
 	for _, h := range c.heldTexts {
 		if strings.TrimSpace(h.Text) == strings.TrimSpace(text) {
-			e.Time = h.Time // an import that ended between the two lines has reported this time
+			// Use the item's time, because an earlier import that ended between the two lines has reported it.
+			e.Time = h.Time
 		}
 	}
-	c.releaseHeldTexts(yield) // without a report, because one of the held texts is the same prompt
+	c.releaseHeldTexts(yield) // Drop the held texts: the event contains the prompt, which one of them may repeat.
 	e.TurnID, e.Text = turn, text
 	c.reportPrompt(heldText{e, files}, yield)
 }
 
-// releaseHeldTexts reports the held texts. If no event in the turn contains a prompt, the texts are prompts.
+// releaseHeldTexts clears the held texts. If no event of the turn contains a prompt, it first reports the texts as
+// prompts, except a text that repeats the last prompt in an event.
 func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
 	held := c.heldTexts
 	c.heldTexts = nil
@@ -526,8 +531,8 @@ func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
 // FlushEvents implements [EventFlusher].
 func (c *codexReader) FlushEvents(yield func(*Event)) { c.releaseHeldTexts(yield) }
 
-// reportPrompt reports a prompt. A prompt without a turn belongs to the last task that began. A turn
-// begins at the first line with the turn's ID.
+// reportPrompt reports a prompt. If the prompt names no turn, it gets the turn of the last task that began. The
+// event's offset is that of the first line with the turn's ID.
 func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 	e := text.Event
 	e.reportLeftOut(leftOutFiles, len(text.files), yield)
@@ -545,8 +550,8 @@ func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 	yield(&e)
 }
 
-// reportAgentText reports a text of the agent. Newer versions write each text both as an item (form 1) and
-// as a message (form -1), in either order. The second of the pair is skipped.
+// reportAgentText reports a text by the agent. Newer versions write each text twice, as an item (form 1) and as a
+// message (form -1), in either order. reportAgentText skips the second of them.
 func (c *codexReader) reportAgentText(e *Event, text string, form int, yield func(*Event)) {
 	c.releaseHeldTexts(yield)
 	if c.unpairedTexts == nil {
@@ -560,7 +565,7 @@ func (c *codexReader) reportAgentText(e *Event, text string, form int, yield fun
 	}
 }
 
-// reportThought reports reasoning, unless it was reported in this turn.
+// reportThought reports the agent's reasoning, unless the same reasoning was already reported in this turn.
 func (c *codexReader) reportThought(e *Event, text string, yield func(*Event)) {
 	text = strings.TrimSpace(text)
 	if text == "" || c.seenThoughts[text] {
@@ -574,11 +579,11 @@ func (c *codexReader) reportThought(e *Event, text string, yield func(*Event)) {
 	yield(e)
 }
 
-// codexShellTools are the names of tools that run a command.
+// codexShellTools contains the names of the tools that run a command.
 var codexShellTools = map[string]bool{"shell": true, "exec_command": true, "local_shell": true, "shell_command": true,
 	"container.exec": true}
 
-// reportCall reports a call. A call that runs a command has the name that hooks report.
+// reportCall reports a tool call. A call that runs a command gets the tool name that hooks report.
 func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 	c.releaseHeldTexts(yield)
 	e.Kind, e.ID = EventCall, p.CallID
@@ -589,7 +594,8 @@ func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 	case p.Type == "function_call" && strings.HasPrefix(strings.TrimSpace(p.Arguments), "{"):
 		e.Args = json.RawMessage(p.Arguments)
 	default:
-		e.Args, _ = json.Marshal(map[string]string{"input": p.Input + p.Arguments}) // texts can be encoded
+		// Ignore the error: strings can always be encoded.
+		e.Args, _ = json.Marshal(map[string]string{"input": p.Input + p.Arguments})
 	}
 	if codexShellTools[p.Name] {
 		e.ToolName = "Bash"
@@ -602,7 +608,8 @@ func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 	yield(&e)
 }
 
-// recordCallEnd records how a call ended. Its output follows later.
+// recordCallEnd records whether a call succeeded and with which exit status. The call's output follows in a later
+// line.
 func (c *codexReader) recordCallEnd(id string, exit *int, hasSucceeded bool) {
 	if call, ok := c.unansweredCalls[id]; ok {
 		call.exitStatus, call.hasSucceeded = exit, &hasSucceeded
@@ -610,8 +617,8 @@ func (c *codexReader) recordCallEnd(id string, exit *int, hasSucceeded bool) {
 	}
 }
 
-// reportChanges reports the changes of files by a call. The transcript need not contain the call, because the
-// model can write a program that applies patches.
+// reportChanges reports the file changes by a call. The transcript may lack the call itself, because the model can
+// write a program that applies patches.
 func (c *codexReader) reportChanges(p *codexItem, id string, hasSucceeded bool, e Event, yield func(*Event)) {
 	c.recordCallEnd(id, nil, hasSucceeded)
 	e.Kind, e.ID = EventEdit, id
@@ -620,7 +627,7 @@ func (c *codexReader) reportChanges(p *codexItem, id string, hasSucceeded bool, 
 	yield(&e)
 }
 
-// reportResult reports the result of a call.
+// reportResult reports a call's output, together with the outcome that recordCallEnd recorded.
 func (c *codexReader) reportResult(output json.RawMessage, e Event, yield func(*Event)) {
 	call := c.unansweredCalls[e.ID]
 	delete(c.unansweredCalls, e.ID)
@@ -637,7 +644,8 @@ func (c *codexReader) reportResult(output json.RawMessage, e Event, yield func(*
 	yield(&e)
 }
 
-// outputText returns the text of an output, which is a text, blocks of text, or an object that contains either.
+// outputText returns the text of a call's output. The output is a string, an array of text blocks, or an object that
+// contains one of these.
 func outputText(output json.RawMessage) string {
 	var o struct {
 		Content json.RawMessage `json:"content"`
@@ -649,13 +657,13 @@ func outputText(output json.RawMessage) string {
 	return ContentText(output)
 }
 
-// isPatchSuccess reports whether the output of apply_patch indicates success. The output is a text, JSON
-// with an exit status in a text, or blocks of text.
+// isPatchSuccess reports whether the output of apply_patch says that the patch was applied. The output is a text, a
+// text that contains JSON with an exit status, or an array of text blocks.
 func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`
 	}
-	_ = DecodeObject(output, &o) // only an object reports success
+	_ = DecodeObject(output, &o) // Ignore the error: only an object contains the field for success.
 	if o.Success != nil {
 		return *o.Success
 	}
@@ -678,8 +686,8 @@ func isPatchSuccess(output json.RawMessage) bool {
 	return true
 }
 
-// codexResultLine converts a hook's report about the result of a tool call to the line that Codex writes into the
-// transcript for the call with this ID.
+// codexResultLine converts a hook's report about a call's result to the line that Codex will write into the
+// transcript. The id identifies the call in the transcript.
 func codexResultLine(r *HookReport, id string) any {
 	return map[string]any{
 		"type":    "response_item",

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// copilotLine is a line of Copilot CLI.
+// copilotLine is a line of a Copilot CLI transcript.
 type copilotLine struct {
 	Type    string      `json:"type"`
 	Time    time.Time   `json:"timestamp"`
@@ -29,7 +29,7 @@ type copilotLine struct {
 	Data    copilotData `json:"data"`
 }
 
-// copilotData is the content of a line.
+// copilotData is the member data of a line, with the fields of all line types.
 type copilotData struct {
 	SessionID string `json:"sessionId"`
 	Producer  string `json:"producer"`
@@ -67,20 +67,20 @@ type copilotData struct {
 	Summary string `json:"summaryContent"`
 }
 
-// isCopilotEvents reports whether a file below session-state is a transcript. A session's directory may contain other
-// files.
+// isCopilotEvents reports whether a path below session-state names a transcript. A session's directory also contains
+// other files.
 func isCopilotEvents(path string) bool {
 	plain, _ := TrimCompressedSuffix(path)
 	isFlat := filepath.Base(filepath.Dir(path)) == "session-state" && isJSONL(path)
 	return isFlat || strings.HasSuffix(plain, "/events.jsonl")
 }
 
-// isOldCopilotDocument reports whether a file is named like a document that the first versions stored.
+// isOldCopilotDocument reports whether a path names a document like those that the first versions stored.
 func isOldCopilotDocument(path string) bool {
 	return isJSON(path) && strings.HasPrefix(filepath.Base(path), "session_")
 }
 
-// copilotDocument is a session of the first versions.
+// copilotDocument is a session that the first versions stored as a JSON document.
 type copilotDocument struct {
 	Session  string          `json:"sessionId"`
 	Start    json.RawMessage `json:"startTime"`
@@ -104,8 +104,9 @@ type copilotDocument struct {
 	} `json:"timeline"`
 }
 
-// reportEvents reports the events of a document. The messages have no times, which the person's texts in the
-// timeline have.
+// reportEvents reports the events of a document. Only the timeline contains times, and only for the person's texts, so
+// each message gets the time of the last prompt before it. If the document has no messages, the texts in the timeline
+// are reported instead.
 func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Session}}
 	m.Time = parseTime(d.Start)
@@ -147,7 +148,7 @@ func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 	}
 }
 
-// isCopilot recognizes the first line, and the document of the first versions.
+// isCopilot recognizes a transcript's first line, and the documents of the first versions.
 func isCopilot(line []byte) bool {
 	var l copilotLine
 	var document struct {
@@ -161,14 +162,14 @@ func isCopilot(line []byte) bool {
 
 type copilotReader struct {
 	session, dir, branch   string
-	model                  string            // model of the main agent
-	agentNames, agentTypes map[string]string // names and types of sub-agents, by ID
-	personCalls            map[string]bool   // IDs of calls that the person requested
+	model                  string            // model that the main agent uses
+	agentNames, agentTypes map[string]string // names and types of sub-agents, by agent ID
+	personCalls            map[string]bool   // IDs of calls that the person requested, not the agent
 	shell                  shellReporter
 }
 
-// copilotIgnoredTypes contains the types of lines that are not part of the conversation, or whose text other lines
-// contain.
+// copilotIgnoredTypes contains the types of lines that are not reported. Such a line is not part of the conversation,
+// or other lines contain its text.
 var copilotIgnoredTypes = wordSet(`
 	abort agent.idle assistant.idle assistant.intent assistant.message_delta assistant.message_start
 	assistant.reasoning assistant.reasoning_delta assistant.streaming_delta assistant.tool_call_delta
@@ -176,11 +177,11 @@ var copilotIgnoredTypes = wordSet(`
 	skill.invoked subagent.completed subagent.deselected subagent.failed subagent.selected system.message
 	system.notification tool.execution_partial_result tool.execution_progress`)
 
-// copilotStatePrefixes contains the beginnings of types of lines that report the client's state.
+// copilotStatePrefixes contains the prefixes of the line types that report only the client's state.
 var copilotStatePrefixes = []string{"session.", "hook.", "permission.", "model.", "external_tool.", "elicitation.",
 	"user_input.", "exit_plan_mode.", "mcp.", "mcp_app.", "sampling.", "command.", "commands.", "auto_mode_switch."}
 
-// isIgnoredCopilotType reports whether a line of this type is not part of the conversation.
+// isIgnoredCopilotType reports whether lines of this type are not reported.
 func isIgnoredCopilotType(lineType string) bool {
 	return copilotIgnoredTypes()[lineType] ||
 		slices.ContainsFunc(copilotStatePrefixes, func(s string) bool { return strings.HasPrefix(lineType, s) })
@@ -237,7 +238,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 		var result struct {
 			Content string `json:"content"`
 		}
-		_ = DecodeObject(d.Result, &result) // ignore the error: only an object has an output
+		_ = DecodeObject(d.Result, &result) // Ignore the error: a result that is not an object has no output.
 		e := c.newEvent(EventResult, &l, offset)
 		e.ID = d.CallID
 		e.HasFailed = !d.Success
@@ -259,7 +260,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 	return true
 }
 
-// newCallEvent returns the event for a line with a call.
+// newCallEvent returns the event for a line about a tool call.
 func (c *copilotReader) newCallEvent(l *copilotLine, offset int64) Event {
 	e := c.newEvent(EventCall, l, offset)
 	e.ID = l.Data.CallID
@@ -267,8 +268,8 @@ func (c *copilotReader) newCallEvent(l *copilotLine, offset int64) Event {
 	return e
 }
 
-// reportUserText reports the person's text, unless a program wrote it. In a sub-agent's conversation, the agent is
-// the source of the task.
+// reportUserText reports the person's text, unless a program wrote it. In a sub-agent's conversation, the text is the
+// task that the agent set.
 func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(*Event)) {
 	d := &l.Data
 	isByProgram := d.Source != "" && d.Source != "user"
@@ -289,14 +290,13 @@ func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(
 	yield(&e)
 }
 
-// newEvent returns an event with the fields that all events have in common.
+// newEvent returns an event with the session, the agent, the time and the other values that all events contain.
 func (c *copilotReader) newEvent(kind EventKind, l *copilotLine, offset int64) Event {
 	return Event{Kind: kind, Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch,
 		Model: c.model, AgentID: l.AgentID, AgentName: c.agentNames[l.AgentID], AgentType: c.agentTypes[l.AgentID]}
 }
 
-// reportMessage reads a message of the agent: the reasoning, the text and the calls that the message
-// requests.
+// reportMessage reports the reasoning, the text and the requested calls of an agent's message.
 func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*Event)) {
 	d := &l.Data
 	if l.AgentID == "" {
@@ -321,8 +321,8 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 	}
 }
 
-// copilotResultLine returns the line that Copilot CLI writes into the transcript at the end of the tool call with this
-// ID.
+// copilotResultLine returns the line that Copilot CLI will write into the transcript at the end of a call. The id
+// identifies the call in the transcript.
 func copilotResultLine(_ *HookReport, id string) any {
 	return map[string]any{
 		"type": "tool.execution_complete",

@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// cursorLine is the document of a session, or a line of a transcript.
+// cursorLine is a whole session of the editor, or one line of a command line transcript.
 type cursorLine struct {
 	Composer struct {
 		ID      string          `json:"composerId"`
@@ -48,7 +48,7 @@ type cursorLine struct {
 	} `json:"message"`
 }
 
-// cursorBubble is a message of the editor.
+// cursorBubble is a message in a session of the editor.
 type cursorBubble struct {
 	ID        string          `json:"bubbleId"`
 	Type      int             `json:"type"`
@@ -71,7 +71,7 @@ type cursorBubble struct {
 	Workspaces []string `json:"workspaceUris"`
 }
 
-// isCursor recognizes the document of a session, and the first line of a transcript.
+// isCursor recognizes a session document of the editor, and the first line of a command line transcript.
 func isCursor(line []byte) bool {
 	var l struct {
 		Composer json.RawMessage `json:"cursor"`
@@ -88,7 +88,7 @@ func isCursor(line []byte) bool {
 	return isDocument || isLine
 }
 
-// cursorReader is the state of reading a session.
+// cursorReader reads one session of Cursor. It keeps the state between two lines.
 type cursorReader struct {
 	session, agent string
 	lastTime       time.Time
@@ -106,8 +106,8 @@ func newCursor(path string) EventReader {
 	return c
 }
 
-// addResultEvents returns a function that reports a result after each call, because a transcript of the command line
-// has no results. Some calls have no ID.
+// addResultEvents wraps yield so that each call event is followed by an empty result event. A transcript of the
+// command line contains no results, and without one a call would count as unfinished. A call without an ID gets one.
 func (c *cursorReader) addResultEvents(yield func(*Event)) func(*Event) {
 	calls := 0
 	return func(e *Event) {
@@ -125,7 +125,7 @@ func (c *cursorReader) addResultEvents(yield func(*Event)) func(*Event) {
 	}
 }
 
-// cursorTaggedPrompt returns the person's text in a message of the command line.
+// cursorTaggedPrompt returns a function that extracts the person's text from a message of the command line.
 var cursorTaggedPrompt = sync.OnceValue(func() func(string) string { return taggedTextExtractor("user_query") })
 
 // ReadLine implements [EventReader].
@@ -163,7 +163,8 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		}
 		at := parseTime(b.CreatedAt)
 		if at.IsZero() {
-			at = millisecondsAfter(m.Time, 1) // the message follows the previous message
+			// Without a time of its own, the message is placed right after the previous one.
+			at = millisecondsAfter(m.Time, 1)
 		} else {
 			m.NoTime = false
 		}
@@ -214,7 +215,8 @@ func (b *cursorBubble) reportEvents(m *messageReporter) {
 		Exit  *int `json:"exitCode"`
 		Exit2 *int `json:"exitCodeV2"`
 	}
-	_ = json.Unmarshal(embeddedJSON(t.Result), &status) // only commands have an exit status
+	// Ignore the error: only the results of commands contain an exit status.
+	_ = json.Unmarshal(embeddedJSON(t.Result), &status)
 	if status.Exit == nil {
 		status.Exit = status.Exit2
 	}

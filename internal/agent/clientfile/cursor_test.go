@@ -4,8 +4,8 @@ package clientfile
 
 import "testing"
 
-// TestCursorMissingMessage tests that a message without text in the database counts as unread, and that the
-// messages around it are read.
+// TestCursorMissingMessage tests that a message whose text is missing in the database is counted as unread, and that
+// the other messages are still read.
 func TestCursorMissingMessage(t *testing.T) {
 	document := `{"cursor":{"composerId":"s1"},"bubbles":[{"type":1,"text":"Fix the pump."},null,{"type":2,"text":"Done."}]}`
 	var texts []string

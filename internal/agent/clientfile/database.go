@@ -19,16 +19,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sqlitefile"
 )
 
-// databaseFormat is the form in which a client's database contains sessions.
+// databaseFormat describes how one client stores sessions in a database.
 type databaseFormat struct {
 	client string
-	tables []string // the tables by which the form is recognized
+	tables []string // A database has this format if it contains these tables.
 
 	listSessions func(db *sqlitefile.DB) (ids []string, err error)
 	readSession  func(db *sqlitefile.DB, path, id string) (any, error)
 }
 
-// databaseFormats lists the forms. The first form whose tables exist is used.
+// databaseFormats lists the known formats. A database is read in the first format whose tables it contains.
 var databaseFormats = []databaseFormat{
 	{"cursor", []string{"cursorDiskKV", "ItemTable"}, cursorSessions, cursorDocument},
 	{"opencode", []string{"session_v2", "session_message"}, opencodeSessions, opencodeDocument},
@@ -39,16 +39,17 @@ var databaseFormats = []databaseFormat{
 	{"zed", []string{"threads"}, tableSessionLister("threads"), zedThread},
 }
 
-// databaseSuffixes are the endings of database names.
+// databaseSuffixes contains the suffixes of database file names.
 var databaseSuffixes = []string{".db", ".vscdb"}
 
-// IsDatabase reports whether a file has the name and the beginning of a database.
+// IsDatabase reports whether a file has a database's name and begins like an SQLite database.
 func IsDatabase(path string) bool {
 	return slices.ContainsFunc(databaseSuffixes, func(s string) bool { return strings.HasSuffix(path, s) }) &&
 		sqlitefile.IsDatabase(path)
 }
 
-// splitDatabase divides a path into a database and the ID of a session in it. id is "" for other paths.
+// splitDatabase divides a session's path into the database's path and the session's ID. If the path does not lead into
+// a database, id is "".
 func splitDatabase(path string) (database, id string) {
 	slashed := filepath.ToSlash(path)
 	for _, s := range databaseSuffixes {
@@ -64,8 +65,8 @@ func splitDatabase(path string) (database, id string) {
 	return path, ""
 }
 
-// findDatabaseFormat returns a database's form. It returns false if the database has none of the forms that
-// are read.
+// findDatabaseFormat returns the format in which a database contains sessions. It returns false if no known format
+// fits.
 func findDatabaseFormat(db *sqlitefile.DB) (databaseFormat, bool) {
 	i := slices.IndexFunc(databaseFormats, func(f databaseFormat) bool { return db.HasTables(f.tables...) })
 	if i < 0 {
@@ -74,8 +75,8 @@ func findDatabaseFormat(db *sqlitefile.DB) (databaseFormat, bool) {
 	return databaseFormats[i], true
 }
 
-// DatabaseSessions returns the client whose sessions a database contains, and their paths, which [Open] opens.
-// The client is "" if the database is not one of a known client.
+// DatabaseSessions returns the client that wrote a database, and the paths of its sessions, which [Open] accepts. The
+// client is "" if the database belongs to no known client.
 func DatabaseSessions(path string) (client string, paths []string, err error) {
 	db, err := sqlitefile.Open(path)
 	if err != nil {
@@ -99,7 +100,7 @@ func DatabaseSessions(path string) (client string, paths []string, err error) {
 	return form.client, paths, nil
 }
 
-// databaseError returns the reason why a database is not read as a transcript.
+// databaseError returns the error that explains why a whole database cannot be opened as a transcript.
 func databaseError(path string) error {
 	client, paths, err := DatabaseSessions(path)
 	switch {
@@ -111,7 +112,7 @@ func databaseError(path string) error {
 	return fmt.Errorf("%s is a database with %d sessions of %s, and not a single one", path, len(paths), client)
 }
 
-// readDatabaseSession returns a session of a database as a document of several lines.
+// readDatabaseSession returns one session of a database as a JSON document.
 func readDatabaseSession(path, id string) ([]byte, error) {
 	db, err := sqlitefile.Open(path)
 	if err != nil {
@@ -132,7 +133,7 @@ func readDatabaseSession(path, id string) ([]byte, error) {
 	return json.MarshalIndent(document, "", " ")
 }
 
-// tableSessionLister returns a function that returns the column id of a table.
+// tableSessionLister returns a function that lists the values in the column id of a table, which are session IDs.
 func tableSessionLister(table string) func(*sqlitefile.DB) ([]string, error) {
 	return func(db *sqlitefile.DB) (ids []string, err error) {
 		t, err := db.Table(table)
@@ -149,7 +150,7 @@ func tableSessionLister(table string) func(*sqlitefile.DB) ([]string, error) {
 	}
 }
 
-// findRowWithDetails returns a table's row with an ID, and the rows that belong to it in another table.
+// findRowWithDetails returns the row with an ID in a table, and the rows of a second table that refer to this row.
 func findRowWithDetails(
 	db *sqlitefile.DB,
 	table, id, detailTable, detailColumn string,
@@ -176,7 +177,7 @@ func findRowWithDetails(
 	return found[0], details, err
 }
 
-// columnObject returns columns of a row as an object.
+// columnObject returns the named columns of a row as a JSON object.
 func columnObject(row sqlitefile.Row, names ...string) map[string]any {
 	object := map[string]any{}
 	for _, name := range names {
@@ -187,13 +188,13 @@ func columnObject(row sqlitefile.Row, names ...string) map[string]any {
 	return object
 }
 
-// columnJSON returns a column that contains JSON. A column with another text is returned as a JSON text.
+// columnJSON returns the value of a column that contains JSON. A value that is not JSON is returned as a JSON string.
 func columnJSON(row sqlitefile.Row, name string) json.RawMessage {
 	text := row.Text(name)
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	b, _ := json.Marshal(text) // a text can be marshaled
+	b, _ := json.Marshal(text) // Ignore the error: a string can always be encoded.
 	return b
 }
 
@@ -204,15 +205,15 @@ func cursorSessions(db *sqlitefile.DB) (ids []string, err error) {
 	}
 	rows, err := t.RowsWithPrefix("key", "composerData:")
 	for _, row := range rows {
-		if row.Text("value") != "" { // a deleted session has the value null
+		if row.Text("value") != "" { // The value of a deleted session is NULL.
 			ids = append(ids, strings.TrimPrefix(row.Text("key"), "composerData:"))
 		}
 	}
 	return ids, err
 }
 
-// cursorDocument returns a session of Cursor. The conversation is a list of message IDs. Older
-// sessions contain the messages instead.
+// cursorDocument returns a Cursor session as a document. The session lists message IDs, and the messages are rows of
+// their own. Older sessions contain the messages themselves.
 func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	t, err := db.Table("cursorDiskKV")
 	if err != nil {
@@ -251,18 +252,17 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 			bubbles = append(bubbles, b)
 		case content.Map[h.ID] != nil:
 			bubbles = append(bubbles, content.Map[h.ID])
-		default: // the reader counts it as unread
+		default: // Append the missing message as null, so that the reader counts it as unread.
 			bubbles = append(bubbles, json.RawMessage("null"))
 		}
 	}
 	return map[string]any{"cursor": withoutLargeMembers(composer), "bubbles": bubbles}, nil
 }
 
-// withoutLargeMembers returns only those members of a Cursor session that the reader uses, because members that it
-// does not use may be large.
+// withoutLargeMembers returns the members of a Cursor session that the reader uses. The other members may be large.
 func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(composer, &all) // ignore the error: composer was parsed before
+	_ = json.Unmarshal(composer, &all) // Ignore the error: the caller has already parsed composer.
 	small := map[string]json.RawMessage{}
 	for _, name := range []string{"composerId", "createdAt", "lastUpdatedAt", "modelConfig", "workspaceIdentifier",
 		"currentDir"} {
@@ -296,7 +296,8 @@ func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
 	}, nil
 }
 
-// gooseSessions returns the sessions of persons and sub-agents. Hidden sessions belong to the program.
+// gooseSessions returns the IDs of the sessions of persons and sub-agents. It leaves out hidden sessions, which Goose
+// uses for itself.
 func gooseSessions(db *sqlitefile.DB) (ids []string, err error) {
 	t, err := db.Table("sessions")
 	if err != nil {

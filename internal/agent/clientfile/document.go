@@ -11,10 +11,11 @@ import (
 	"io"
 )
 
-// maxDocumentSize is the maximum size of a document in bytes.
+// maxDocumentSize is the maximum size of a document, in bytes.
 const maxDocumentSize = 256 << 20
 
-// readDocument reads a document. It returns an error if the document is too large.
+// readDocument reads a whole document. It returns errLargeDocument if the document has more than maxDocumentSize
+// bytes.
 func readDocument(in io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(in, maxDocumentSize+1))
 	if err == nil && len(b) > maxDocumentSize {
@@ -28,14 +29,14 @@ var errLargeDocument = fmt.Errorf(
 	maxDocumentSize>>20,
 )
 
-// byteOrderMark is the byte order mark, with which some editors begin a file.
+// byteOrderMark is the UTF-8 byte order mark, with which some editors begin a file.
 var byteOrderMark = []byte("\ufeff")
 
-// ReadDocument reads a file from its beginning. If the file is a single JSON object over several lines, or a
-// JSON array, ReadDocument returns the file's text, which an [EventReader] reads like a line. Otherwise document
-// is nil, and the caller continues with lines, which contains the whole file.
+// ReadDocument reads the beginning of a file. If the file is a JSON array, or a single JSON object on several lines,
+// it returns the whole text as document, which an [EventReader] reads like a line. Otherwise document is nil, and the
+// caller reads the file from lines, which still starts at the file's beginning.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
-	head, _ := br.Peek(br.Size()) // ignore the error: it occurs again when the file is read
+	head, _ := br.Peek(br.Size()) // Ignore the error: reading the file returns it again.
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
 	end := bytes.IndexByte(head, '\n')
 	isArray := len(head) > 0 && head[0] == '['
@@ -46,7 +47,7 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	b, err := readDocument(br)
 	hasMoreLines := end >= 0 && bytes.HasPrefix(bytes.TrimLeft(head[end:], " \t\r\n"), []byte("{"))
 	if errors.Is(err, errLargeDocument) && hasMoreLines {
-		err = nil // the first line is torn
+		err = nil // The first line is torn, so the file is read line by line.
 	}
 	if err != nil {
 		return nil, br, err

@@ -10,21 +10,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// EventKind is the kind of an [EventName].
+// EventKind is the kind of an [Event].
 type EventKind int
 
-// The kinds of events.
+// These are the kinds of events.
 const (
 	// EventPrompt is a text that the person wrote. In a sub-agent's conversation, it is the task. A text
 	// that a program wrote in the person's name is ignored.
 	EventPrompt EventKind = iota + 1
 
-	EventText      // visible text by the agent
-	EventThought   // reasoning of the agent that it did not say
-	EventCall      // tool call (a client may report a call twice: as requested and as started)
-	EventEdit      // changes of files by a tool call, which the transcript need not contain
-	EventResult    // result of a tool call
-	EventCompacted // the client compacted the conversation (Text is the summary, if known)
+	EventText    // EventText is a text that the agent said.
+	EventThought // EventThought is the agent's reasoning, which it did not say.
+	// EventCall is a tool call. A client may report a call twice: when the agent requests it and when it starts.
+	EventCall
+	EventEdit   // EventEdit reports the file changes by a tool call. The transcript may lack the call itself.
+	EventResult // EventResult is the result of a tool call.
+	// EventCompacted reports that the client compacted the conversation. Text is the summary, if it is known.
+	EventCompacted
 
 	// EventLeftOut reports a part of the conversation that has no text, such as an image beside a prompt. Text is a
 	// noun in the plural for such parts.
@@ -35,10 +37,10 @@ const (
 	EventUnknown
 )
 
-// The parts of conversations that are left out.
+// This text names the parts of a conversation that are left out.
 const leftOutFiles = "images and other files"
 
-// reportLeftOut reports that count parts of a kind are left out.
+// reportLeftOut reports count EventLeftOut events, one for each part of this kind.
 func (e Event) reportLeftOut(kind string, count int, yield func(*Event)) {
 	e.Kind, e.Text = EventLeftOut, kind
 	for range count {
@@ -46,7 +48,8 @@ func (e Event) reportLeftOut(kind string, count int, yield func(*Event)) {
 	}
 }
 
-// reportUnknown reports a part that is not understood. The noun is a plural, such as "lines".
+// reportUnknown reports a part of a type that the reader does not know. The noun, such as "lines", and the type become
+// the event's text.
 func (e Event) reportUnknown(noun, typeName string, yield func(*Event)) {
 	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.TruncateBytes(typeName, maxTypeName))
 	if typeName == "" {
@@ -55,62 +58,62 @@ func (e Event) reportUnknown(noun, typeName string, yield func(*Event)) {
 	yield(&e)
 }
 
-// maxTypeName is the maximum length of a type that is named, in bytes.
+// maxTypeName is the maximum number of bytes of a type's name in a report.
 const maxTypeName = 60
 
-// Event is something that a transcript reports. The byte slices are valid only until the function
-// that receives the event returns.
+// Event is something that a transcript reports, such as a prompt, a text or a call. The receiving function must copy
+// the byte slices if it needs them after it returns.
 type Event struct {
 	Kind   EventKind
-	Offset int64     // offset of the line in the file. For a prompt, it is the first line of the turn.
-	Time   time.Time // zero if not known
-	ID     string    // ID of the text or the call
-	TurnID string    // ID of the turn, if the line names it. A prompt begins the turn.
-	// TurnPosition is the position of a prompt's turn as the client counts ("" if not known). If a prompt
-	// names the same turn as the one before, but another position, the one before is a copy.
+	Offset int64     // offset in the file at which the event's line begins (for a prompt, at which its turn begins)
+	Time   time.Time // zero if the time is not known
+	ID     string    // ID of the text or the call, if there is one
+	TurnID string    // ID of the turn, if the line names the turn (each turn begins with a prompt)
+	// TurnPosition is the number that the client gives to a prompt's turn ("" if not known). If two successive prompts
+	// name the same turn but different positions, the first of them is a copy.
 	TurnPosition string
 
-	// NoTime is set if the client stores no time for the event. Then Time is not earlier than the true time, and the
-	// order of such times is the order of the events.
+	// NoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
+	// than the true time. Estimated times are in the order of the events.
 	NoTime bool
 
-	IsCopy bool // the line was copied from the transcript of another session, when this one was forked
+	IsCopy bool // The line was copied from another session's transcript when this session was forked from it.
 
-	// IsListed is set for a prompt in a list of prompts that the client keeps beside its transcripts. The prompt has
-	// no turn and no ID, and the transcript of the session, if it still exists, contains the prompt as well.
+	// IsListed is set for a prompt from a client's list of prompts. Such a prompt has no turn and no ID. The session's
+	// transcript, if it still exists, contains the prompt as well.
 	IsListed bool
 
 	Text string
 
-	// NodeID is a position in the conversation, and Parent is the position before it. They differ from
-	// the order of the events if the person goes back in the conversation. Both are "" if the client
-	// does not report positions.
+	// NodeID identifies the event's position in the conversation, and ParentNodeID the position before it. If the
+	// person goes back in the conversation, positions are not in the order of the events. Both IDs are "" if the
+	// client reports no positions.
 	NodeID, ParentNodeID string
 
-	Session, Dir, Branch, Model string // values that are known at this event ("" if unknown)
+	Session, Dir, Branch, Model string // Each of these is "" if it is not known at this event.
 
-	// AgentID, AgentName and AgentType describe the sub-agent. They are "" for the main agent. The
-	// name and the type may be missing.
+	// AgentID, AgentName and AgentType describe the sub-agent. All are "" for the main agent. The name and the type
+	// may also be "" for a sub-agent.
 	AgentID, AgentName, AgentType string
 
-	ToolName string          // only for EventCall
-	Args     json.RawMessage // only for EventCall
+	ToolName string          // name of the called tool, only for EventCall
+	Args     json.RawMessage // arguments of the call, only for EventCall
 
-	// Only for EventResult and EventEdit.
-	HasFailed     bool            // whether the tool failed, or the call was refused or cancelled
-	ExitStatus    *int            // exit status of a command, if the client reports it apart from the output
-	OmitsZeroExit bool            // whether the client mentions the exit status of a command only if it is not 0
-	resultOutput  string          // the text that the tool returned
-	resultContent json.RawMessage // a content that has the text instead of output (nil if output has it)
-	DisplayData   json.RawMessage // the data that the client shows for the result, in its own format
+	// The following fields are set only for EventResult and EventEdit.
+	HasFailed     bool            // The tool failed, or the call was refused or cancelled.
+	ExitStatus    *int            // a command's exit status, if the client stores it outside of the output
+	OmitsZeroExit bool            // The client mentions the exit status of a command only if it is not 0.
+	resultOutput  string          // text that the tool returned, unless resultContent contains it
+	resultContent json.RawMessage // undecoded content with the text that the tool returned (may be nil)
+	DisplayData   json.RawMessage // the data that the client shows for the result, in the client's own format
 
-	// For EventEdit, DisplayData is an object with a member for each file, {PATH:{"type":"add","content"}},
-	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the ID is "",
-	// only the fact that a call changed files is known.
+	// For EventEdit, DisplayData is an object with a member for each changed file, {PATH:{"type":"add","content"}},
+	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the event's ID is "", the
+	// transcript reports only that some call changed these files.
 }
 
-// ResultText returns the text that the tool returned. It decodes the text only now, because most results are large and
-// nobody asks for their text.
+// ResultText returns the text that the tool returned. It decodes the text at each call, because most results are large
+// and their text is never needed.
 func (e *Event) ResultText() string {
 	if e.resultContent != nil {
 		return ContentText(e.resultContent, "text")
@@ -118,18 +121,18 @@ func (e *Event) ResultText() string {
 	return e.resultOutput
 }
 
-// UnnamedAgent is the name of a sub-agent for which a transcript has neither a name nor a type.
+// UnnamedAgent is used as the name of a sub-agent if the transcript contains neither its name nor its type.
 const UnnamedAgent = "sub-agent"
 
-// EventReader converts the lines of a transcript to events, in order.
+// EventReader converts a transcript's lines to events. The lines must be passed in order.
 type EventReader interface {
-	// ReadLine calls yield with each event in the line that begins at an offset. It returns false if the line is not a
-	// JSON object, or if the session in the line cannot be a session of this client.
+	// ReadLine calls yield with each event in the line, which begins at offset in the file. It returns false if the
+	// line is not a JSON object, or if the line's session cannot belong to this client.
 	ReadLine(line []byte, offset int64, yield func(*Event)) bool
 }
 
-// EventFlusher is an EventReader that keeps an event back until a later line shows what it belongs to.
+// EventFlusher is an EventReader that may hold an event until a later line shows to which turn the event belongs.
 type EventFlusher interface {
-	// FlushEvents calls yield with the events that are still kept back after the last line of the file.
+	// FlushEvents calls yield with the held events. It is called after the last line of the file.
 	FlushEvents(yield func(*Event))
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// eventsOf returns the events in a transcript of a client, each as a line.
+// eventsOf returns the events in a client's transcript as text, one event on each line.
 func eventsOf(tb testing.TB, client, lines string) string {
 	tb.Helper()
 	for _, c := range EventClients {
@@ -61,8 +61,8 @@ func describe(e *Event) string {
 	return s
 }
 
-// TestCopilotEvents reads a prompt, a text of a skill in the person's name, reasoning, a call that is
-// requested and started, a sub-agent's task and a compaction.
+// TestCopilotEvents reads a Copilot transcript with a prompt, a skill's text in the person's name, reasoning, a call
+// that is reported twice, a sub-agent's task and a compaction.
 func TestCopilotEvents(t *testing.T) {
 	got := eventsOf(t, "copilot", `{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"}}
 {"type":"user.message","data":{"content":"Raise the jetty.","interactionId":"i1"}}
@@ -88,8 +88,9 @@ compacted It was low.`
 	}
 }
 
-// TestQwenEvents reads prompts with and without telemetry, of which the person typed two before the
-// agent answered, a notification in the person's name, reasoning and calls that ended in several ways.
+// TestQwenEvents reads a Qwen Code transcript with these parts: prompts with and without telemetry lines, two of them
+// typed before the agent answered, a notification in the person's name, reasoning, and calls that ended in several
+// ways.
 func TestQwenEvents(t *testing.T) {
 	got := eventsOf(
 		t,
@@ -117,8 +118,8 @@ compacted u8`
 	}
 }
 
-// TestGeminiEvents reads a message that grows, a rewind to the first prompt, the messages of a resumed
-// session, which are known except for one, calls that ended in several ways, and a compaction.
+// TestGeminiEvents reads a Gemini CLI transcript with these parts: a message that grows, a rewind to the first prompt,
+// a resumed session that repeats all messages but one, calls that ended in several ways, and a compaction.
 func TestGeminiEvents(t *testing.T) {
 	got := eventsOf(t, "gemini", `{"sessionId":"s","startTime":"t","kind":"main"}
 {"id":"m1","type":"user","content":[{"text":"Raise the jetty."}]}
@@ -148,8 +149,9 @@ compacted m7 <state_snapshot>It is low.</state_snapshot> @m7<m6`
 	}
 }
 
-// TestClaudeEvents reads the copied beginning of a fork, a rewind to the first prompt, two calls at once, a
-// prompt that was typed while the agent worked, texts that no person wrote and a compaction.
+// TestClaudeEvents reads a Claude Code transcript with these parts: the copied beginning of a fork, a rewind to the
+// first prompt, two concurrent calls, a prompt that was typed while the agent worked, texts that no person wrote, and
+// a compaction.
 func TestClaudeEvents(t *testing.T) {
 	got := eventsOf(t, "claude", `{"type":"file-history-snapshot","uuid":"h","timestamp":"2026-03-01T10:00:00Z"}
 {"type":"user","uuid":"u0","parentUuid":null,"timestamp":"2026-02-28T10:00:00Z","message":{"content":"Build it."}}
@@ -185,7 +187,7 @@ prompt s1 p1 Lay stones. @s1<`
 	}
 }
 
-// TestOpencodeEvents reads a document, reports and notes.
+// TestOpencodeEvents reads all three forms of opencode sessions: a document, hook reports, and notes.
 func TestOpencodeEvents(t *testing.T) {
 	for _, tt := range []struct{ name, lines, want string }{
 		{"a document", `{"info":{"id":"ses_1"},"messages":[{"info":{"id":"m1","role":"user","time":{"created":1}},` +
@@ -213,9 +215,9 @@ call c2 edit`},
 	}
 }
 
-// TestCodexEvents reads prompts with and without an event that repeats them, texts by Codex, texts and
-// reasoning that are in two types of lines, calls that ended in several ways, changes without a call and
-// the copied beginning of a fork.
+// TestCodexEvents reads a Codex transcript with these parts: prompts with and without an event that repeats them,
+// texts that Codex inserted, texts and reasoning in two types of lines, calls that ended in several ways, file changes
+// without a call, and the copied beginning of a fork.
 func TestCodexEvents(t *testing.T) {
 	message := func(role, text string) string {
 		return `{"type":"response_item","payload":{"type":"message","role":"` + role +
@@ -271,12 +273,12 @@ result c4 boom exit 3`},
 	}
 }
 
-// TestDocuments reads a session that is a single document, on one line and on several, and lines of
-// which the first is damaged.
+// TestDocuments tests which texts ReadDocument regards as one document. It reads an object on one line, an object on
+// several lines, and lines of which the first is damaged.
 func TestDocuments(t *testing.T) {
 	document := `{"sessionId":"s","messages":[{"id":"m1","type":"user","content":"Raise it."}]}`
 	for text, want := range map[string]bool{
-		document:                       false, // a line
+		document:                       false, // A single line is read as a line, not as a document.
 		"\ufeff\n{\n" + document[1:]:   true,
 		"{\n" + document + "\n":        false,
 		"{\"a\":\n" + document + "}\n": true,
@@ -295,7 +297,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestGeminiSubagent tests that the directory of a sub-agent's transcript names the session.
+// TestGeminiSubagent tests that a sub-agent's session is named by the directory of its transcript.
 func TestGeminiSubagent(t *testing.T) {
 	r := newGemini(filepath.Join(t.TempDir(), "chats", "parent", "child.jsonl"))
 	r.ReadLine([]byte(`{"sessionId":"child","startTime":"t","kind":"subagent"}`), 0, nil)
@@ -306,8 +308,8 @@ func TestGeminiSubagent(t *testing.T) {
 	})
 }
 
-// FuzzEventReaders tests that no input causes a panic, and that each event has a kind and an offset
-// of a line before the end of the input.
+// FuzzEventReaders tests that no input causes a panic. Each event must have a kind, and its offset must be the start
+// of a line of the input.
 func FuzzEventReaders(f *testing.F) {
 	files, err := filepath.Glob("../../hook/testdata/*/transcript*")
 	if err != nil || len(files) == 0 {

@@ -22,16 +22,17 @@ import (
 	"time"
 )
 
-// geminiLine is a line of Gemini CLI: the header of a session, a message, or a change of the session.
+// geminiLine is a line of a Gemini CLI transcript: the session's header, a message, or a change of the session.
 type geminiLine struct {
-	SessionID      string            `json:"sessionId"`
-	Start          string            `json:"startTime"`
-	Kind           string            `json:"kind"`
-	ID             string            `json:"id"`
-	Time           time.Time         `json:"timestamp"`
-	Type           string            `json:"type"`
-	Content        json.RawMessage   `json:"content"`
-	DisplayContent json.RawMessage   `json:"displayContent"` // what the person typed, without inserted files
+	SessionID string          `json:"sessionId"`
+	Start     string          `json:"startTime"`
+	Kind      string          `json:"kind"`
+	ID        string          `json:"id"`
+	Time      time.Time       `json:"timestamp"`
+	Type      string          `json:"type"`
+	Content   json.RawMessage `json:"content"`
+	// what the person typed, without the files that the client inserted
+	DisplayContent json.RawMessage   `json:"displayContent"`
 	Model          string            `json:"model"`
 	Thoughts       []geminiThought   `json:"thoughts"`
 	ToolCalls      []geminiCall      `json:"toolCalls"`
@@ -45,7 +46,7 @@ type geminiThought struct {
 	Description string `json:"description"`
 }
 
-// geminiCall is a tool call in a message.
+// geminiCall is a tool call in a message of the agent.
 type geminiCall struct {
 	ID            string          `json:"id"`
 	Name          string          `json:"name"`
@@ -66,7 +67,7 @@ type toolResponse struct {
 	Error  string `json:"error"`
 }
 
-// isGemini recognizes the header and the document.
+// isGemini recognizes the header of a session and a session that is one document.
 func isGemini(line []byte) bool {
 	var l geminiLine
 	if !DecodeObject(line, &l) || l.SessionID == "" {
@@ -76,26 +77,26 @@ func isGemini(line []byte) bool {
 	return !isMessage && (l.Start != "" || l.Messages != nil)
 }
 
-// geminiReader is the state of reading a transcript.
+// geminiReader reads the lines of one Gemini CLI transcript. It keeps the state between two lines.
 type geminiReader struct {
 	session, dir, agent string
 	model               string
 
-	messages       map[string]*geminiMessage // by ID
-	currentMessage *geminiMessage            // the message that is being read
-	lastEventID    string                    // ID of the last message with events
-	lastMessageID  string                    // ID of the last message
-	endedCalls     map[string]bool           // IDs of the calls with a result
+	messages       map[string]*geminiMessage // all messages by ID
+	currentMessage *geminiMessage            // message whose parts are being reported
+	lastEventID    string                    // ID of the last message from which an event was reported
+	lastMessageID  string                    // ID of the last message in the file
+	endedCalls     map[string]bool           // IDs of the calls whose result was reported
 
 	shell shellReporter
 }
 
-// geminiMessage is the part of a message that was reported. The message may grow.
+// geminiMessage records which parts of a message were reported. The message may be repeated later with more parts.
 type geminiMessage struct {
-	previousNode string // ID of the previous message with events
+	previousNode string // ID of the previous message from which an event was reported
 	text         string
-	thoughtCount int             // number of thoughts
-	callIDs      map[string]bool // IDs of calls
+	thoughtCount int             // number of thoughts that were reported
+	callIDs      map[string]bool // IDs of the calls that were reported
 }
 
 func newGemini(path string) EventReader {
@@ -122,7 +123,7 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	switch {
 	case l.RewindTo != "":
-		g.lastMessageID, g.lastEventID = "", "" // the client removes all messages if it does not know the ID
+		g.lastMessageID, g.lastEventID = "", "" // If the ID is not known, the client removes all messages.
 		if m := g.messages[l.RewindTo]; m != nil {
 			g.lastMessageID, g.lastEventID = m.previousNode, m.previousNode
 		}
@@ -158,7 +159,7 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return isRead
 }
 
-// geminiPlace is the place of a message: a line of its own, or a list of messages.
+// geminiPlace tells where in the transcript a message is: on a line of its own, or in a list of messages.
 type geminiPlace int
 
 const (
@@ -166,7 +167,8 @@ const (
 	inMessageList
 )
 
-// reportMessage reports the parts of a message that were not reported before.
+// reportMessage reports the parts of a message that were not reported before. A message in a list is ignored if it was
+// already read and is not the last message.
 func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset int64, yield func(*Event)) {
 	known := g.messages[m.ID]
 	switch {
@@ -174,8 +176,8 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset in
 		g.currentMessage = &geminiMessage{previousNode: g.lastEventID, callIDs: map[string]bool{}}
 		g.messages[m.ID], g.lastMessageID = g.currentMessage, m.ID
 	case m.ID != g.lastMessageID && place == inMessageList:
-		return // messages are repeated when a session is resumed, and may be shorter then
-	default: // the message has grown, perhaps after the person wrote the next one
+		return // A resumed session repeats its messages, and the repetition may be shorter.
+	default: // The message has grown, perhaps after the person wrote the next prompt.
 		g.currentMessage = known
 	}
 	e := Event{
@@ -196,11 +198,11 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset in
 	switch m.Type {
 	case "user":
 		g.reportUserText(m, e, report)
-	case "gemini", "qwen": // a document of Qwen Code may have its own name here
+	case "gemini", "qwen": // A Qwen Code document may use the type qwen for its agent.
 		g.model = cmp.Or(m.Model, g.model)
 		e.Model = g.model
 		g.reportAgentMessage(m, e, report)
-	case "info", "error", "warning": // texts by the client
+	case "info", "error", "warning": // The client wrote these texts.
 	default:
 		if known == nil {
 			e.reportUnknown("messages", m.Type, yield)
@@ -208,8 +210,8 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset in
 	}
 }
 
-// reportUserText reports a text in the person's name. A message that contains only the results of calls has no
-// text.
+// reportUserText reports a text in the person's name, unless it was reported before. A message that contains only
+// results of calls has no text.
 func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)) {
 	text := cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content), attachmentText(m.Content))
 	if text == "" || text == g.currentMessage.text {
@@ -230,7 +232,7 @@ func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)
 	yield(&e)
 }
 
-// reportAgentMessage reports the reasoning, the text and the calls of a message by the agent.
+// reportAgentMessage reports the reasoning, the text and the calls in a message of the agent.
 func (g *geminiReader) reportAgentMessage(m *geminiLine, e Event, yield func(*Event)) {
 	e.Kind = EventThought
 	for _, t := range m.Thoughts[min(g.currentMessage.thoughtCount, len(m.Thoughts)):] {
@@ -249,7 +251,7 @@ func (g *geminiReader) reportAgentMessage(m *geminiLine, e Event, yield func(*Ev
 	}
 }
 
-// reportCall reports a call and its result.
+// reportCall reports a call and, once the call has ended, its result.
 func (g *geminiReader) reportCall(c *geminiCall, e Event, yield func(*Event)) {
 	e.ID = c.ID
 	if !c.Time.IsZero() {
@@ -267,7 +269,7 @@ func (g *geminiReader) reportCall(c *geminiCall, e Event, yield func(*Event)) {
 		g.currentMessage.callIDs[c.ID] = true
 	}
 	switch c.Status {
-	case "success", "error", "cancelled", "": // a call with another status has not ended
+	case "success", "error", "cancelled", "": // A call with any other status has not ended yet.
 	default:
 		return
 	}
@@ -283,14 +285,14 @@ func (g *geminiReader) reportCall(c *geminiCall, e Event, yield func(*Event)) {
 	yield(&e)
 }
 
-// IsGeminiOutput reports whether an answer is Gemini CLI's for a finished command, which contains the
-// exit status only if it is not 0.
+// IsGeminiOutput reports whether an answer has the form in which Gemini CLI reports a finished command. In this form,
+// the exit status is mentioned only if it is not 0.
 func IsGeminiOutput(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
 
-// geminiResultLine converts a hook's report about the result of a tool call to a line in the form of the transcript.
-// The line contains no ID, because the arguments identify the call.
+// geminiResultLine converts a hook's report about a call's result to a line like the lines of the transcript. The line
+// has no call ID, because the arguments identify the call.
 func geminiResultLine(r *HookReport, _ string) any {
 	status, shown := r.callOutcome()
 	call := map[string]any{"name": r.ToolName, "args": r.ToolInput, "status": status, "resultDisplay": shown}

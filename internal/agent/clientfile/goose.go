@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// gooseDocument is a session of the database, the first line of a file, or a message.
+// gooseDocument is a whole session from the database, the first line of a file, or a message in a file.
 type gooseDocument struct {
 	Row struct {
 		ID   string `json:"id"`
@@ -39,13 +39,13 @@ type gooseMessage struct {
 	} `json:"metadata"`
 }
 
-// goosePart is a part of a message.
+// goosePart is a part of a message's content.
 type goosePart struct {
 	Type     string `json:"type"`
 	ID       string `json:"id"`
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
-	Message  string `json:"msg"` // text of an item of type conversationCompacted or summarizationRequested
+	Message  string `json:"msg"` // the text, for the types conversationCompacted and summarizationRequested
 	ToolCall struct {
 		Value struct {
 			Name string          `json:"name"`
@@ -59,7 +59,7 @@ type goosePart struct {
 	} `json:"toolResult"`
 }
 
-// isGoose recognizes the first line of a file, and a document that database.go made of a session.
+// isGoose recognizes the first line of a file, and a session document that database.go made.
 func isGoose(line []byte) bool {
 	var d struct {
 		Row   json.RawMessage `json:"goose"`
@@ -69,7 +69,7 @@ func isGoose(line []byte) bool {
 	return DecodeObject(line, &d) && (d.Row != nil || (d.Dir != "" && d.Count != nil))
 }
 
-// gooseReader is the state of reading a session.
+// gooseReader reads one session of Goose. It keeps the state between two lines.
 type gooseReader struct {
 	session, dir string
 	messageCount int
@@ -112,7 +112,7 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	return isRead
 }
 
-// reportMessage reports a message. A message that the person does not see was written by the program for the model.
+// reportMessage reports a message. If the person does not see the message, the program wrote it for the model.
 func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	g.messageCount++
 	m.beginNumberedMessage(g.messageCount, parseTime(message.Created))

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// clientHome describes the directory of a client: the environment variable that may name a directory, the
-// default in the user's home directory, and the path below either.
+// clientHome describes how the directory of a client is found. An environment variable may name a directory. Otherwise
+// a default directory in the user's home directory is used. The subdir is appended in both cases.
 type clientHome struct{ envVariable, defaultDir, subdir string }
 
-// HomeDir returns the directory in which a client stores its settings. Most clients store their transcripts there as
-// well, but see [SessionRoots]. The argument userHome is the user's home directory.
+// HomeDir returns the directory in which a client stores its settings. Most clients also store their transcripts there
+// (see [SessionRoots]). The argument userHome is the user's home directory.
 func HomeDir(client, userHome string, getenv func(string) string) string {
 	c, _ := FindEventClient(client)
 	return filepath.Join(
@@ -24,9 +24,9 @@ func HomeDir(client, userHome string, getenv func(string) string) string {
 	)
 }
 
-// splitDirList returns the directories in an environment variable, which are separated by commas. Claude Code itself
-// accepts only one, but people list several for other programs that read its transcripts. A directory that exists
-// may have a comma in its name.
+// splitDirList returns the directories in an environment variable, in which commas separate them. Claude Code accepts
+// only one directory, but people list several for other programs that read its transcripts. If a directory with
+// exactly this name exists, a comma is part of its name.
 func splitDirList(value string) (dirs []string) {
 	if info, err := os.Stat(value); err == nil && info.IsDir() {
 		return []string{value}
@@ -40,11 +40,10 @@ func splitDirList(value string) (dirs []string) {
 	return dirs
 }
 
-// SessionRoots returns the directories, and in rare cases the file, in which a client may store its sessions. Most
-// clients have a single directory. Extensions of editors have several, because the directory depends on the
-// operating system and the editor. Other clients have several because their default changed, or because an
-// environment variable may list several. The directories need not exist. The argument userHome is the user's home
-// directory.
+// SessionRoots returns the directories in which a client may store its sessions. A root may also be a file, such as a
+// database. The roots need not exist. Most clients have a single root. Other clients have several, because their
+// default directory changed, because an environment variable lists several, or, for editor extensions, because the
+// directory depends on the operating system and the editor. The argument userHome is the user's home directory.
 func SessionRoots(client, userHome string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
 	if c.findRoots == nil {
@@ -53,18 +52,19 @@ func SessionRoots(client, userHome string, getenv func(string) string) []string 
 	return c.findRoots(baseDirs{userHome: userHome, getenv: getenv})
 }
 
-// baseDirs finds the directories in which programs of a user store files.
+// baseDirs finds the directories in which the user's programs store files.
 type baseDirs struct {
 	userHome string
 	getenv   func(string) string
 }
 
-// dirFromEnv returns a directory that an environment variable names, or else one in the user's home directory.
+// dirFromEnv returns the directory that an environment variable names. If the variable is not set, it returns
+// defaultDir in the user's home directory.
 func (b baseDirs) dirFromEnv(variable, defaultDir string) string {
 	return cmp.Or(b.getenv(variable), filepath.Join(b.userHome, defaultDir))
 }
 
-// configDirs returns a program's directory below the directories for settings of Linux, macOS and Windows.
+// configDirs returns a program's directories for settings, one each for Linux, macOS and Windows.
 func (b baseDirs) configDirs(dir string) []string {
 	return []string{
 		filepath.Join(b.dirFromEnv("XDG_CONFIG_HOME", ".config"), dir),
@@ -73,7 +73,7 @@ func (b baseDirs) configDirs(dir string) []string {
 	}
 }
 
-// dataDirs returns a program's directory below the directories for data of Linux, macOS and Windows.
+// dataDirs returns a program's directories for data, one each for Linux, macOS and Windows.
 func (b baseDirs) dataDirs(dir string) []string {
 	return []string{
 		filepath.Join(b.dirFromEnv("XDG_DATA_HOME", ".local/share"), dir),
@@ -82,10 +82,10 @@ func (b baseDirs) dataDirs(dir string) []string {
 	}
 }
 
-// vscodeEditors contains the names of VS Code and the editors that are built from it.
+// vscodeEditors contains the directory names of VS Code and of editors that are built from it.
 var vscodeEditors = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
 
-// extensionDirs returns the directories of an extension in all editors.
+// extensionDirs returns the directories in which an extension stores data, one for each editor and operating system.
 func (b baseDirs) extensionDirs(id string) (all []string) {
 	for _, editor := range vscodeEditors {
 		for _, dir := range b.configDirs(editor) {
@@ -95,8 +95,8 @@ func (b baseDirs) extensionDirs(id string) (all []string) {
 	return all
 }
 
-// claudeRoots returns the directories of Claude Code: those in the environment variable, or else the two defaults,
-// because some versions used the directory for settings.
+// claudeRoots returns the directories of Claude Code. The environment variable may list them. Otherwise there are two
+// defaults, because some versions used the directory for settings.
 func claudeRoots(b baseDirs) []string {
 	if dirs := splitDirList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
 		return dirs
@@ -107,7 +107,7 @@ func claudeRoots(b baseDirs) []string {
 	}
 }
 
-// geminiRoots returns the directories of Gemini CLI. In a sandbox of macOS, it uses a directory for caches.
+// geminiRoots returns the directories of Gemini CLI. In the macOS sandbox, Gemini CLI uses a directory for caches.
 func geminiRoots(b baseDirs) []string {
 	if dir := b.getenv("GEMINI_CLI_HOME"); dir != "" {
 		return []string{filepath.Join(dir, ".gemini")}
@@ -115,7 +115,7 @@ func geminiRoots(b baseDirs) []string {
 	return []string{filepath.Join(b.userHome, ".gemini"), filepath.Join(b.userHome, ".cache", ".gemini")}
 }
 
-// copilotRoots returns the directories of Copilot CLI. Some versions used the directory for state.
+// copilotRoots returns the directories of Copilot CLI. Some versions used the user's directory for state.
 func copilotRoots(b baseDirs) []string {
 	all := []string{b.dirFromEnv("COPILOT_HOME", ".copilot")}
 	if state := b.getenv("XDG_STATE_HOME"); state != "" {
@@ -124,7 +124,7 @@ func copilotRoots(b baseDirs) []string {
 	return all
 }
 
-// qwenRoots returns the directories of Qwen Code. A variable may separate the sessions from the settings.
+// qwenRoots returns the directories of Qwen Code. An environment variable may name a separate directory for sessions.
 func qwenRoots(b baseDirs) []string {
 	all := []string{b.dirFromEnv("QWEN_HOME", ".qwen")}
 	if sessions := b.getenv("QWEN_RUNTIME_DIR"); sessions != "" {
@@ -133,8 +133,8 @@ func qwenRoots(b baseDirs) []string {
 	return all
 }
 
-// opencodeRoots returns the directories of opencode, and the database that a variable may name. A relative path is
-// below the directory for data.
+// opencodeRoots returns the directories of opencode, and the database that an environment variable may name. A
+// relative path is below the directory for data.
 func opencodeRoots(b baseDirs) []string {
 	all := b.dataDirs("opencode")
 	database := b.getenv("OPENCODE_DB")
@@ -189,8 +189,8 @@ func openclawRoots(b baseDirs) []string {
 	return []string{cmp.Or(b.getenv("OPENCLAW_STATE_DIR"), filepath.Join(home, ".openclaw"))}
 }
 
-// crushRoots returns the directories that Crush lists in its file projects.json, one for each project
-// (internal/projects in charmbracelet/crush).
+// crushRoots returns the directories of all projects of Crush, which its file projects.json lists (internal/projects
+// in charmbracelet/crush).
 func crushRoots(b baseDirs) (all []string) {
 	dirs := b.dataDirs("crush")
 	if dir := b.getenv("CRUSH_GLOBAL_DATA"); dir != "" {
@@ -202,7 +202,8 @@ func crushRoots(b baseDirs) (all []string) {
 				Dir string `json:"data_dir"`
 			} `json:"projects"`
 		}
-		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, "projects.json")), &list) // the file may be missing
+		// Ignore the error: the file may be missing.
+		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, "projects.json")), &list)
 		for _, p := range list.Projects {
 			if filepath.IsAbs(p.Dir) {
 				all = append(all, p.Dir)

@@ -2,67 +2,68 @@
 
 package clientfile
 
-// HookForm describes the hooks of a client. The zero HookForm means that the reports of the client are not read.
+// HookForm describes a client's hooks. For the zero HookForm, oxbow does not read the client's reports.
 type HookForm struct {
-	// EventNames maps the names of the events that are read to the names that Claude Code has for them. Other
+	// EventNames maps the client's name of each event that oxbow reads to the name that Claude Code uses. All other
 	// events are ignored.
 	EventNames map[string]string
 
-	// ParseReport parses a report of a client that names its fields in another way than Claude Code. The name of
-	// the event in the result is that of Claude Code. Read is nil for all other clients.
+	// ParseReport parses a report of a client that uses other field names than Claude Code. The event in the result
+	// has the name that Claude Code uses. ParseReport is nil for all other clients.
 	ParseReport func(stdin []byte) (HookReport, error)
 
-	// MakeAnswer returns the JSON object that adds a context to the conversation. The event has the client's name.
-	// Answer is nil if the client ignores all answers.
+	// MakeAnswer returns the JSON object with which a hook adds context to the conversation. The event has the
+	// client's own name. MakeAnswer is nil if the client ignores all answers.
 	MakeAnswer func(event, context string) any
 
 	// IgnoresPromptAnswer is set if the client ignores the answer to a prompt.
 	IgnoresPromptAnswer bool
 
-	// MakePreToolAnswer is like FunctionResponse, for the event before a tool is used. It is nil if the client cannot
-	// add a context at this moment.
+	// MakePreToolAnswer is like MakeAnswer, for the event before a tool is used. It is nil if the client cannot add
+	// context before a tool is used.
 	MakePreToolAnswer func(event, context string) any
 
-	// ToolNames maps the names of tools in reports to the names in transcripts, if they differ.
+	// ToolNames maps tool names in reports to tool names in transcripts. It contains only the names that differ.
 	ToolNames map[string]string
 
-	// LooseIDs is set if the IDs of calls in reports may differ from the IDs in the transcript.
+	// LooseIDs is set if a call may have one ID in reports and another ID in the transcript.
 	LooseIDs bool
 
-	// NeedsStartWithPrompt is set if the client must get the context of a session's start with the first prompt.
+	// NeedsStartWithPrompt is set if the context for a session's start must be returned with the answer to the first
+	// prompt.
 	NeedsStartWithPrompt bool
 
-	// ForgetsStartContext is set if the client does not store the context of a session's start in the conversation.
-	// Then a resumed session needs the context again.
+	// ForgetsStartContext is set if the client does not store the context for a session's start in the conversation. A
+	// resumed session then needs this context again.
 	ForgetsStartContext bool
 
-	// MCPClientPrefix is the beginning of the name with which the client introduces itself to MCP servers, if the
-	// name does not begin with the client's name.
+	// MCPClientPrefix is how the name begins under which the client connects to MCP servers. It is "" if that name
+	// begins with the client's own name.
 	MCPClientPrefix string
 }
 
-// commonEvents contains the events of clients whose reports identify the prompt and the tool call.
+// commonEvents contains the event names of clients that use the names of Claude Code.
 var commonEvents = map[string]string{
 	"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit", "PostToolUse": "PostToolUse",
 	"PostToolUseFailure": "PostToolUseFailure", "PostCompact": "PostCompact", "SubagentStop": "SubagentStop",
 	"Stop": "Stop", "SessionEnd": "SessionEnd", "AgentText": "AgentText",
 }
 
-// geminiEvents contains the events of Gemini CLI.
+// geminiEvents contains the event names of Gemini CLI.
 var geminiEvents = map[string]string{"SessionStart": "SessionStart", "BeforeAgent": "UserPromptSubmit",
 	"AfterTool": "PostToolUse", "AfterAgent": "Stop", "SessionEnd": "SessionEnd"}
 
-// copilotEvents contains the events of Copilot CLI.
+// copilotEvents contains the event names of Copilot CLI.
 var copilotEvents = map[string]string{"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit",
 	"PostToolUse": "PostToolUse", "PostToolUseFailure": "PostToolUseFailure", "Stop": "Stop",
 	"SessionEnd": "SessionEnd"}
 
-// copilotToolNames maps the tool names that Copilot CLI reports to hooks, which are the names of Claude Code, to the
-// names in its transcripts.
+// copilotToolNames maps the tool names in Copilot CLI's hook reports to those in its transcripts. The reports use the
+// names of Claude Code.
 var copilotToolNames = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
-// hookAnswer returns an answer that names its event, as most clients expect.
+// hookAnswer returns an answer in the form that most clients expect, which names the event.
 func hookAnswer(event, context string) any {
 	return map[string]any{
 		"suppressOutput":     true,
@@ -70,23 +71,23 @@ func hookAnswer(event, context string) any {
 	}
 }
 
-// minimalHookAnswer is like hookAnswer, without other fields, which Codex refuses before a tool is used.
+// minimalHookAnswer is like hookAnswer, but without further fields, because Codex refuses these before a tool is used.
 func minimalHookAnswer(event, context string) any {
 	return map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
 	}
 }
 
-// copilotHookAnswer returns the answer for Copilot CLI.
+// copilotHookAnswer returns an answer in the form that Copilot CLI expects.
 func copilotHookAnswer(_, context string) any { return map[string]any{"additionalContext": context} }
 
-// opencodeHookAnswer returns the answer for our plug-in for opencode.
+// opencodeHookAnswer returns an answer in the form that oxbow's plug-in for opencode expects.
 func opencodeHookAnswer(_, context string) any { return map[string]any{"context": context} }
 
-// cursorHookAnswer returns the answer for Cursor.
+// cursorHookAnswer returns an answer in the form that Cursor expects.
 func cursorHookAnswer(_, context string) any { return map[string]any{"additional_context": context} }
 
-// clineHookAnswer returns the answer for Cline.
+// clineHookAnswer returns an answer in the form that Cline expects.
 func clineHookAnswer(_, context string) any {
 	return map[string]any{"cancel": false, "contextModification": context}
 }

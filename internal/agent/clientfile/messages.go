@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// messageReporter reports the events in a list of messages. The next events copy the fields of the embedded event,
-// such as the session and the time.
+// messageReporter reports the events of a list of messages. Each event is a copy of the embedded event, which contains
+// the session, the time and other values of the current message.
 type messageReporter struct {
 	Event
 	yieldEvent func(*Event)
-	eventCount int // events in the present message
+	eventCount int // number of events reported from the current message
 }
 
-// noEvent is the kind of a text that a program wrote in the person's name. Such a text is not reported.
+// noEvent is the kind of a text that is not reported, because a program wrote it in the person's name.
 const noEvent EventKind = 0
 
-// beginMessage sets the ID and the time of the message to which the next events belong. If the client does not store
-// a time, the previous time is used.
+// beginMessage sets the ID and the time for the events that follow. If sentTime is zero, the previous message's time
+// is kept.
 func (m *messageReporter) beginMessage(id string, sentTime time.Time) {
 	m.ID = id
 	m.eventCount = 0
@@ -36,13 +36,13 @@ func (m *messageReporter) beginMessage(id string, sentTime time.Time) {
 	}
 }
 
-// beginNumberedMessage is like beginMessage, for a client that stores no IDs. The ID becomes the number of
-// the message.
+// beginNumberedMessage is like beginMessage, for clients that store no message IDs. The message's number becomes its
+// ID.
 func (m *messageReporter) beginNumberedMessage(number int, sentTime time.Time) {
 	m.beginMessage("m"+strconv.Itoa(number), sentTime)
 }
 
-// reportText reports a text of the present message.
+// reportText reports a text of the current message.
 func (m *messageReporter) reportText(kind EventKind, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" || kind == noEvent {
@@ -60,7 +60,7 @@ func (m *messageReporter) reportText(kind EventKind, text string) {
 	m.yieldEvent(&e)
 }
 
-// reportCall reports a call of a tool. The arguments are a JSON object, or a JSON text that contains one.
+// reportCall reports a tool call. The arguments are a JSON object, or a JSON string that contains one.
 func (m *messageReporter) reportCall(id, tool string, args json.RawMessage) {
 	e := m.Event
 	e.Kind, e.ID = EventCall, id
@@ -68,14 +68,14 @@ func (m *messageReporter) reportCall(id, tool string, args json.RawMessage) {
 	m.yieldEvent(&e)
 }
 
-// callResult is the result of a call.
+// callResult is what a client stores about the result of a call.
 type callResult struct {
 	id, output string
 	hasFailed  bool
-	exitStatus *int // exit status of a command, or nil if it is not known
+	exitStatus *int // exit status of a command (nil if it is not known)
 }
 
-// reportResult reports the result of a call.
+// reportResult reports a call's result as an event.
 func (m *messageReporter) reportResult(r callResult) {
 	e := m.Event
 	e.Kind, e.ID = EventResult, r.id
@@ -84,7 +84,7 @@ func (m *messageReporter) reportResult(r callResult) {
 	m.yieldEvent(&e)
 }
 
-// embeddedJSON returns the JSON that a JSON text contains. Any other JSON is returned unchanged.
+// embeddedJSON returns the JSON value that a JSON string contains. Any other value is returned unchanged.
 func embeddedJSON(raw json.RawMessage) json.RawMessage {
 	var inner string
 	if json.Unmarshal(raw, &inner) == nil && json.Valid([]byte(inner)) {
@@ -93,8 +93,8 @@ func embeddedJSON(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// parseObject decodes a JSON value. A field of the wrong type stays empty. It returns false if the text is not
-// JSON, or not of the kind that target points to.
+// parseObject decodes a JSON value into target. A field of the wrong type stays empty. parseObject returns false if b
+// is not JSON, or if the value's kind differs from that of target.
 func parseObject(b []byte, target any) bool {
 	err := json.Unmarshal(b, target)
 	var wrong *json.UnmarshalTypeError
@@ -104,21 +104,22 @@ func parseObject(b []byte, target any) bool {
 	return err == nil
 }
 
-// contentBlock is a part of a message in the form of Anthropic's API. Several clients use other names for some fields.
+// contentBlock is a part of a message in the form of Anthropic's API. Some clients use other names for some fields, so
+// the names of all clients are read.
 type contentBlock struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text"`
 	Thinking     string          `json:"thinking"`
-	KimiThinking string          `json:"think"` // Kimi
+	KimiThinking string          `json:"think"` // name in Kimi
 	ID           string          `json:"id"`
 	Name         string          `json:"name"`
 	Input        json.RawMessage `json:"input"`
-	Args         json.RawMessage `json:"arguments"` // pi
+	Args         json.RawMessage `json:"arguments"` // name in pi
 	CallID       string          `json:"tool_use_id"`
-	AmpCallID    string          `json:"toolUseID"` // Amp
+	AmpCallID    string          `json:"toolUseID"` // name in Amp
 	Content      json.RawMessage `json:"content"`
 	IsError      bool            `json:"is_error"`
-	Run          struct {        // Amp
+	Run          struct {        // result of a call in Amp
 		Status string          `json:"status"`
 		Result json.RawMessage `json:"result"`
 		Error  struct {
@@ -127,14 +128,15 @@ type contentBlock struct {
 	} `json:"run"`
 }
 
-// decodeBlocks decodes the content of a message, which is a text or an array of blocks.
+// decodeBlocks decodes a message's content, which is a string or an array of blocks. A string becomes a single text
+// block.
 func decodeBlocks(content json.RawMessage) (all []contentBlock) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		return []contentBlock{{Type: "text", Text: text}}
 	}
 	var raws []json.RawMessage
-	_ = json.Unmarshal(content, &raws) // other contents have no blocks
+	_ = json.Unmarshal(content, &raws) // Ignore the error: content of another kind has no blocks.
 	for _, raw := range raws {
 		var b contentBlock
 		if parseObject(raw, &b) {
@@ -144,8 +146,8 @@ func decodeBlocks(content json.RawMessage) (all []contentBlock) {
 	return all
 }
 
-// reportBlocks reports the blocks of a message. extractPersonText returns the person's words in a text that a
-// user's message contains, or "" if a program wrote the text.
+// reportBlocks reports the blocks of a message. For each text in a user's message, it calls extractPersonText, which
+// returns the person's words, or "" if a program wrote the text.
 func (m *messageReporter) reportBlocks(
 	role string,
 	content json.RawMessage,
@@ -192,8 +194,8 @@ func (b *contentBlock) output() string {
 	return strings.TrimSpace(resultText(b.Run.Result) + "\n" + b.Run.Error.Message)
 }
 
-// resultText returns the text in the result of a tool. The result is a text, an array of parts, or an object
-// that contains the text in one of the usual members.
+// resultText returns the text in a tool's result. The result is a string, an array of parts, or an object that
+// contains the text under one of the usual names.
 func resultText(raw json.RawMessage) string {
 	raw = embeddedJSON(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -206,7 +208,7 @@ func resultText(raw json.RawMessage) string {
 		}
 	case '{':
 		var members map[string]json.RawMessage
-		_ = json.Unmarshal(raw, &members) // an object without members has no text
+		_ = json.Unmarshal(raw, &members) // Ignore the error: a value that is not an object has no members.
 		for _, name := range []string{"output", "Text", "text", "content", "contents", "stdout", "error", "message"} {
 			if text := resultText(members[name]); text != "" {
 				return text
@@ -216,12 +218,12 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// unchangedText is the argument asks of reportBlocks for clients that store the person's text without
-// additions.
+// unchangedText returns the text itself. It is the argument extractPersonText of reportBlocks for clients that store
+// the person's text without additions.
 func unchangedText(text string) string { return text }
 
 // taggedTextExtractor returns a function for the argument extractPersonText of reportBlocks. The function returns only
-// the texts between the given tags.
+// the parts of a text that are between the given tags.
 func taggedTextExtractor(tags ...string) func(string) string {
 	var patterns []*regexp.Regexp
 	for _, tag := range tags {
@@ -238,8 +240,8 @@ func taggedTextExtractor(tags ...string) func(string) string {
 	}
 }
 
-// parseTime parses a time: RFC 3339, SQLite's form of it, or seconds or milliseconds since 1970. It returns the
-// zero time for other values.
+// parseTime parses a time in RFC 3339 or in SQLite's form, or a number of seconds or milliseconds since 1970. It
+// returns the zero time for any other value.
 func parseTime(raw json.RawMessage) time.Time {
 	text := strings.Trim(string(bytes.TrimSpace(raw)), `"`)
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
@@ -259,7 +261,7 @@ func parseTime(raw json.RawMessage) time.Time {
 	return time.Time{}
 }
 
-// fileModTime returns the time at which a file was last changed, or the zero time if it is not known.
+// fileModTime returns a file's modification time, or the zero time if the file cannot be examined.
 func fileModTime(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -268,7 +270,7 @@ func fileModTime(path string) time.Time {
 	return info.ModTime().UTC()
 }
 
-// fileURLPath returns the path in a file URL. Other texts are returned unchanged.
+// fileURLPath returns the path in a file URL. Any other text is returned unchanged.
 func fileURLPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "file" {

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// eachField calls f with each key and value (as bytes) in the object with which b begins. It returns
-// false if the object is not complete. It does not check the values any further.
+// eachField calls f with each key and value of the object that b begins with. Both are passed undecoded and unchecked.
+// eachField returns false if the object is not complete.
 func eachField(b []byte, f func(key, value []byte)) bool {
 	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -78,7 +78,7 @@ func decodeObjectValue(b []byte, target reflect.Value) bool {
 	})
 }
 
-// fieldNameCache caches the names in the json tags of structs, by type.
+// fieldNameCache maps each struct type to the names in its json tags.
 var fieldNameCache sync.Map
 
 func fieldNames(t reflect.Type) []string {
@@ -133,8 +133,7 @@ func decodeValue(value []byte, target reflect.Value) bool {
 	return true
 }
 
-// eachElement calls f with each element of the array that b begins with. It stops at the first element
-// that is not complete.
+// eachElement calls f with each element of the array that b begins with. It stops before the first incomplete element.
 func eachElement(b []byte, f func(value []byte)) {
 	for i := 1; i < len(b); i++ {
 		from := skipSpace(b, i)
@@ -157,7 +156,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the offset after the string that begins at i, or -1.
+// stringEnd returns the offset after the JSON string that begins at i. It returns -1 if the string is not complete.
 func stringEnd(b []byte, i int) int {
 	for i++; ; {
 		n := bytes.IndexByte(b[i:], '"')
@@ -175,7 +174,7 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
-// valueEnd returns the offset after the value that begins at i, or -1.
+// valueEnd returns the offset after the JSON value that begins at i. It returns -1 if the value is not complete.
 func valueEnd(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {
@@ -209,8 +208,8 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// valueEndsAt reports whether a value outside of objects and arrays ends before byte i, because it is a
-// string, an object or an array, or because b ends there.
+// valueEndsAt reports whether byte i is the end of a value outside of objects and arrays. This is so after the closing
+// byte of a string, an object or an array, and at the end of b.
 func valueEndsAt(b []byte, i int) bool {
 	if i == len(b) {
 		return true
@@ -222,8 +221,8 @@ func valueEndsAt(b []byte, i int) bool {
 	return false
 }
 
-// contentTexts returns the texts in a content. A content is a string, or an array of parts. If types are
-// given, only parts of these types are included.
+// contentTexts returns the texts in a message's content, which is a string or an array of parts. If types are given,
+// it returns only the texts of parts with these types.
 func contentTexts(content json.RawMessage, types ...string) []string {
 	if len(content) > 0 && content[0] == '"' {
 		var s string
@@ -245,21 +244,21 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 	return all
 }
 
-// ContentText returns the texts in a content, separated by newlines. See [contentTexts].
+// ContentText returns the texts of [contentTexts] as one text, in which newlines separate them.
 func ContentText(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }
 
-// attachmentText returns the names of the attachments in a content without text, such as "[image]", so that a
-// prompt that consists of attachments is not lost.
+// attachmentText returns names such as "[image]" for the attachments in a content. A prompt that consists only of
+// attachments gets this text, so that it is not lost.
 func attachmentText(content json.RawMessage) string {
 	return strings.Join(attachmentNames(content), " ")
 }
 
-// countAttachments returns the number of attachments in a content.
+// countAttachments returns the number of attachments in a message's content.
 func countAttachments(content json.RawMessage) int { return len(attachmentNames(content)) }
 
-// attachmentNames returns the names of the attachments in a content.
+// attachmentNames returns a name such as "[image]" or "[file]" for each attachment in a message's content.
 func attachmentNames(content json.RawMessage) (names []string) {
 	var parts []struct {
 		Type   string          `json:"type"`
@@ -284,13 +283,13 @@ func attachmentNames(content json.RawMessage) (names []string) {
 	return names
 }
 
-// maxObjectSearches is the number of places in a torn line at which an object is searched for.
+// maxObjectSearches limits the number of positions in a torn line at which LastObject looks for an object.
 const maxObjectSearches = 1000
 
-// SplitObjects returns the JSON objects in a line. A line has several objects if a client was stopped before it wrote
-// the line end, or if two processes wrote at once. rest is the part of the line that is not a complete object: a torn
-// object before the complete objects, or the text after them. A line that does not begin with an object is returned
-// unchanged.
+// SplitObjects returns the JSON objects in a line. A line contains several objects if a client was stopped before it
+// wrote the newline, or if two processes wrote at once. rest is the part that is not a complete object, such as a torn
+// object or the text after the last object. A line that does not begin with an object is returned as the only element
+// of objects.
 func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
 		bytes.IndexByte(line, 0) < 0
@@ -315,7 +314,8 @@ func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 	return objects, text
 }
 
-// LastObject returns the complete object at the end of a line that begins with a torn one, or nil.
+// LastObject returns the complete JSON object at the end of a line that begins with a torn object. It returns nil if
+// there is none.
 func LastObject(line []byte) []byte {
 	for at, n := 1, 0; at < len(line) && n < maxObjectSearches; n++ {
 		next := bytes.Index(line[at:], []byte(`{"`))

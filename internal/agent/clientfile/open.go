@@ -1,5 +1,5 @@
-// This file opens transcripts. Codex compresses its transcripts by Zstandard after a week, people compress old
-// transcripts by gzip, and chat exports come in ZIP archives.
+// This file opens transcripts. A transcript may be compressed: Codex compresses old transcripts by Zstandard, and
+// people compress them by gzip. Chat exports are ZIP archives.
 
 package clientfile
 
@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// decompressors contains the readers for compressed transcripts, by the file name's suffix.
+// decompressors maps a file name suffix to the function that opens a reader for the decompressed text.
 var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	".zst": func(r io.Reader) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
@@ -32,7 +32,8 @@ var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	".gz": func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
 }
 
-// TrimCompressedSuffix removes the suffix of a compressed file from a path. It returns false if the path has none.
+// TrimCompressedSuffix removes the suffix of a compressed file, such as .gz, from a path. It returns false if the path
+// has no such suffix.
 func TrimCompressedSuffix(path string) (plain string, isCompressed bool) {
 	for suffix := range decompressors {
 		if plain, ok := strings.CutSuffix(path, suffix); ok {
@@ -42,8 +43,8 @@ func TrimCompressedSuffix(path string) (plain string, isCompressed bool) {
 	return path, false
 }
 
-// IsTranscript reports whether a file has the name of a transcript: *.jsonl, or the session-*.json of Gemini CLI up to
-// version 0.38 and rollout-*.json of Codex up to May 2025. Each may be compressed.
+// IsTranscript reports whether a path has the name of a transcript. This is *.jsonl, session-*.json for Gemini CLI up
+// to version 0.38, or rollout-*.json for Codex up to May 2025. A suffix for compression may follow.
 func IsTranscript(path string) bool {
 	path, _ = TrimCompressedSuffix(path)
 	base := filepath.Base(path)
@@ -58,21 +59,20 @@ const maxZstdWindow = 128 << 20
 // consists of the archive's path, a slash, and the file's name.
 const ArchiveSuffix = ".zip"
 
-// Transcript is an open transcript. If the file is compressed, Read and Seek work on the decompressed
-// text.
+// Transcript is an open transcript. For a compressed file, Read and Seek use the decompressed text.
 type Transcript struct {
 	file *os.File
-	size int64 // size of the text in bytes (-1 if it is not known)
+	size int64 // size of the text in bytes (-1 if it is not known yet)
 
-	// openText returns a new reader of the decompressed text. For a plain file, begin is nil, and all
-	// following fields are unset.
+	// openText opens a new reader for the text, from its beginning. It is nil for a plain file, which is read
+	// directly. The fields below are then not used.
 	openText func() (io.ReadCloser, error)
 	text     io.ReadCloser
-	offset   int64 // offset in the text
+	offset   int64 // position of the next Read in the text
 }
 
-// Open opens a transcript. A file whose name ends in .zst or .gz, or that is in a ZIP archive, is
-// decompressed while it is read. The caller closes it.
+// Open opens a transcript. The path may also name a file in a ZIP archive or a session in a database. A compressed
+// file is decompressed while it is read. The caller must close the transcript.
 func Open(path string) (*Transcript, error) {
 	if database, id := splitDatabase(path); id != "" {
 		return openSession(database, id)
@@ -113,13 +113,13 @@ func Open(path string) (*Transcript, error) {
 	return t, nil
 }
 
-// Directories in which VS Code stores logs of changes.
+// These directories contain logs of changes, in which VS Code stores its chats.
 const (
 	changeLogDir   = "chatSessions"
 	emptyWindowDir = "emptyWindowChatSessions"
 )
 
-// replaceChangeLog replaces a log of changes by the document that they lead to.
+// replaceChangeLog makes the transcript return the session that a log of changes describes, instead of the log.
 func (t *Transcript) replaceChangeLog() error {
 	b, err := readDocument(t.file)
 	if err == nil {
@@ -132,8 +132,8 @@ func (t *Transcript) replaceChangeLog() error {
 	return nil
 }
 
-// openStoredSession replaces the description of an opencode session by the document that the command opencode
-// export writes.
+// openStoredSession makes the transcript return a whole opencode session, in the form that the command opencode export
+// writes, instead of the file that only describes the session.
 func (t *Transcript) openStoredSession(path string) error {
 	b, err := readStoredSession(path)
 	if err != nil {
@@ -143,7 +143,7 @@ func (t *Transcript) openStoredSession(path string) error {
 	return nil
 }
 
-// openSession opens a session of a database.
+// openSession opens one session of a database.
 func openSession(database, id string) (*Transcript, error) {
 	b, err := readDatabaseSession(database, id)
 	if err != nil {
@@ -159,14 +159,14 @@ func openSession(database, id string) (*Transcript, error) {
 	return t, nil
 }
 
-// setText sets the text that Read returns instead of the file's.
+// setText makes Read return b instead of the file's content.
 func (t *Transcript) setText(b []byte) {
 	t.size = int64(len(b))
 	t.openText = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
-// splitArchived divides a path into a ZIP archive and the file in it. member is "" for other
-// paths.
+// splitArchived divides a path into the path of a ZIP archive and the name of a file in the archive. member is "" if
+// the path does not lead into an archive.
 func splitArchived(path string) (archive, member string) {
 	slashed := filepath.ToSlash(path)
 	i := strings.Index(strings.ToLower(slashed), ArchiveSuffix+"/")
@@ -180,7 +180,7 @@ func splitArchived(path string) (archive, member string) {
 	return archive, slashed[i+len(ArchiveSuffix)+1:]
 }
 
-// ArchiveMembers returns the paths of the files in a ZIP archive, in a form that [Open] opens.
+// ArchiveMembers returns the paths of all files in a ZIP archive. [Open] accepts these paths.
 func ArchiveMembers(archive string) ([]string, error) {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
@@ -214,7 +214,7 @@ func (t *Transcript) openMember(name string) error {
 // Size returns the size of the text in bytes. It is not known for .zst and .gz files.
 func (t *Transcript) Size() (size int64, isKnown bool) { return t.size, t.size >= 0 }
 
-// Read reads the text from the current offset.
+// Read reads from the current offset of the text.
 func (t *Transcript) Read(p []byte) (n int, err error) {
 	if t.openText == nil {
 		return t.file.Read(p)
@@ -224,8 +224,8 @@ func (t *Transcript) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Seek sets the offset of the next Read. In a compressed file, whence must be io.SeekStart,
-// and all text before the offset is decompressed.
+// Seek sets the offset of the next Read. For a compressed file, whence must be io.SeekStart, and Seek decompresses all
+// text before the offset.
 func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 	if t.openText == nil {
 		return t.file.Seek(offset, whence)
@@ -238,11 +238,11 @@ func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 		if err != nil {
 			return t.offset, err
 		}
-		_ = t.text.Close() // ignore the error: the file was only read
+		_ = t.text.Close() // Ignore the error: the file was only read.
 		t.text = text
 		t.offset = 0
 	}
-	// Read advances the offset. A text that ends before the offset is an error.
+	// Read advances t.offset. It is an error if the text ends before the offset.
 	if _, err := io.CopyN(io.Discard, readerOnly{t}, offset-t.offset); err != nil {
 		return t.offset, fmt.Errorf("seeking to %d: %w", offset, err)
 	}
@@ -252,10 +252,10 @@ func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 // readerOnly hides Seek from io.CopyN.
 type readerOnly struct{ io.Reader }
 
-// Close closes the file.
+// Close closes the transcript and its file.
 func (t *Transcript) Close() error {
 	if t.text != nil {
-		_ = t.text.Close() // ignore the error: the file was only read
+		_ = t.text.Close() // Ignore the error: the file was only read.
 	}
 	return t.file.Close()
 }

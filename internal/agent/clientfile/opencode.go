@@ -28,7 +28,7 @@ import (
 	"time"
 )
 
-// opencodeLine is a document, a report or a note.
+// opencodeLine is a whole session document, a hook report, or a hook's note.
 type opencodeLine struct {
 	Info struct {
 		ID     string `json:"id"`
@@ -67,7 +67,7 @@ type opencodeLine struct {
 	} `json:"call"`
 }
 
-// opencodeMessage is a message in a document.
+// opencodeMessage is a message in a session document.
 type opencodeMessage struct {
 	Info struct {
 		ID    string `json:"id"`
@@ -76,18 +76,18 @@ type opencodeMessage struct {
 		Time  struct {
 			Created int `json:"created"`
 		} `json:"time"`
-		IsSummary bool           `json:"summary"` // the agent's text is the summary of a compaction
-		Parts     []opencodePart `json:"parts"`   // only in the first versions
+		IsSummary bool           `json:"summary"` // The agent's text is a compaction's summary.
+		Parts     []opencodePart `json:"parts"`   // used only by the first versions
 	} `json:"info"`
 	Parts []opencodePart `json:"parts"`
 }
 
-// opencodePart is a part of a message.
+// opencodePart is a part of a message, such as a text or a call.
 type opencodePart struct {
 	ID          string `json:"id"`
 	Type        string `json:"type"`
 	Text        string `json:"text"`
-	Prompt      string `json:"prompt"` // only for the type subtask
+	Prompt      string `json:"prompt"` // the task, only for the type subtask
 	IsSynthetic bool   `json:"synthetic"`
 	IsIgnored   bool   `json:"ignored"`
 	Tool        string `json:"tool"`
@@ -104,7 +104,7 @@ type opencodePart struct {
 	} `json:"state"`
 }
 
-// isOpencode reports whether only opencode writes such a line.
+// isOpencode reports whether only opencode can have written a line.
 func isOpencode(line []byte) bool {
 	var l opencodeLine
 	return DecodeObject(line, &l) && l.hasOpencodeID() && (l.Messages != nil || l.EventName != "" || l.NoteKind != "")
@@ -123,7 +123,7 @@ func (l *opencodeLine) hasOpencodeID() bool {
 	return l.NotedClient == "opencode"
 }
 
-// opencodeReader is the state of reading a session.
+// opencodeReader reads one session of opencode. It keeps the state between two lines.
 type opencodeReader struct {
 	model string
 
@@ -131,10 +131,11 @@ type opencodeReader struct {
 	nextHasPersonCommand bool
 }
 
-// personCommandNotice is a text that opencode puts into the person's name after the person ran a command.
+// personCommandNotice is the text that opencode adds in the person's name after the person has run a command.
 const personCommandNotice = "The following tool was executed by the user"
 
-// opencodeIgnoredParts contains the types of parts that are not part of the conversation.
+// opencodeIgnoredParts contains the types of parts that are not reported, because they are not part of the
+// conversation.
 var opencodeIgnoredParts = wordSet("agent patch retry snapshot step-finish step-start")
 
 func newOpencode(string) EventReader { return &opencodeReader{} }
@@ -164,13 +165,13 @@ func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event))
 	return true
 }
 
-// setAgent sets the fields that describe the sub-agent.
+// setAgent sets the sub-agent's ID, name and type to its name, because opencode stores nothing else.
 func (e *Event) setAgent(name string) {
 	e.AgentID = name
 	e.AgentName, e.AgentType = name, name
 }
 
-// reportDocument reports the events in a document. It returns false if a message or a part cannot be read.
+// reportDocument reports the events of a session document. It returns false if a message or a part cannot be read.
 func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Event)) bool {
 	isRead := true
 	e.Session, e.Dir = l.Info.ID, l.Info.Dir
@@ -204,8 +205,8 @@ func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Ev
 	return isRead
 }
 
-// reportPrompt reports the prompt in a message, without the parts that a program wrote in the person's name. It
-// returns true if the person ran a command, which the next message contains.
+// reportPrompt reports the prompt in a user's message. It leaves out the parts that a program wrote in the person's
+// name. It returns true if the person ran a command. The command is then in the next message.
 func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCommand bool) {
 	e.ID = m.Info.ID
 	e.TurnID = m.Info.ID
@@ -241,8 +242,8 @@ func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCom
 	return isPersonCommand
 }
 
-// reportEvents reports the text, the reasoning or the call in a part of the agent's message, which may be the
-// summary of a compaction.
+// reportEvents reports the text, the reasoning or the call in a part of the agent's message. If isSummary is set, a
+// text is a compaction's summary.
 func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event)) {
 	e.ID = p.ID
 	switch {
@@ -268,12 +269,12 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 		e.ToolName, e.Args = p.Tool, s.Input
 		yield(&e)
 		if s.Status != "completed" && s.Status != "error" {
-			return // the call has not ended
+			return // The call has not ended yet.
 		}
 		var metadata struct {
 			Exit *int `json:"exit"`
 		}
-		_ = DecodeObject(s.Metadata, &metadata) // only commands have an exit status
+		_ = DecodeObject(s.Metadata, &metadata) // Ignore the error: only commands have an exit status.
 		e.Kind = EventResult
 		e.ToolName, e.Args = "", nil
 		e.HasFailed = s.Status == "error"
@@ -288,7 +289,7 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 	}
 }
 
-// reportHookEvent reports the event in a report to a hook.
+// reportHookEvent reports the events in a line that a hook received as its report.
 func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	switch l.EventName {
 	case "UserPromptSubmit":
@@ -315,7 +316,7 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	}
 }
 
-// reportNote reports the event in a note.
+// reportNote reports the event in a note that a hook made of another report.
 func (l *opencodeLine) reportNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
 	switch l.NoteKind {
@@ -333,7 +334,7 @@ func (l *opencodeLine) reportNote(e Event, yield func(*Event)) {
 	}
 }
 
-// timeFromMillis returns the time that is some milliseconds after 1970, or the zero time.
+// timeFromMillis converts milliseconds since 1970 to a time. It returns the zero time if ms is not positive.
 func timeFromMillis(ms int) time.Time {
 	if ms <= 0 {
 		return time.Time{}
@@ -344,14 +345,14 @@ func timeFromMillis(ms int) time.Time {
 // opencodeResultLine returns the report itself, because the reports are the transcript.
 func opencodeResultLine(r *HookReport, _ string) any { return r }
 
-// isOpencodeDatabase reports whether a file is the database in which a version of opencode stores sessions. The
-// versions for developers add the name of their channel.
+// isOpencodeDatabase reports whether a path names the database of opencode. Development versions add their channel to
+// the name.
 func isOpencodeDatabase(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db")
 }
 
-// isOpencodeSession reports whether a file describes a session of a version without a database.
+// isOpencodeSession reports whether a path names the file that describes a session of a version without a database.
 func isOpencodeSession(path string) bool {
 	path = filepath.ToSlash(path)
 	isSession := strings.HasPrefix(filepath.Base(path), "ses_") && strings.HasSuffix(path, ".json")
@@ -359,8 +360,8 @@ func isOpencodeSession(path string) bool {
 		filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(path)))) == "storage")
 }
 
-// readStoredSession returns a session of a version without a database as a document. An object that cannot be read is
-// null in the document, so that the reader counts it.
+// readStoredSession returns a session of a version without a database as one document. An object that cannot be read
+// becomes null, so that the reader counts it as unread.
 func readStoredSession(path string) ([]byte, error) {
 	info, err := os.ReadFile(path)
 	if err != nil {
@@ -400,8 +401,8 @@ func readStoredSession(path string) ([]byte, error) {
 	return json.MarshalIndent(document, "", " ")
 }
 
-// readJSONFiles returns the JSON files in a directory, in the order of their names, which do not include the suffix
-// .json. A directory that does not exist has none.
+// readJSONFiles returns the names, without .json, and the contents of the JSON files in a directory, sorted by name.
+// It returns nothing if the directory does not exist.
 func readJSONFiles(dir string) (names []string, contents []json.RawMessage, err error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -421,7 +422,7 @@ func readJSONFiles(dir string) (names []string, contents []json.RawMessage, err 
 	return names, contents, err
 }
 
-// jsonOrNull returns a JSON text, or null if the text is not JSON.
+// jsonOrNull returns b if b is JSON, and otherwise the JSON value null.
 func jsonOrNull(b []byte) json.RawMessage {
 	if json.Valid(b) {
 		return b

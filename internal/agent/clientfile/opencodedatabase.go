@@ -17,13 +17,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sqlitefile"
 )
 
-// opencodeDocumentMessage is a message of a document.
+// opencodeDocumentMessage is a message in the session document that this file builds.
 type opencodeDocumentMessage struct {
 	Info  map[string]json.RawMessage   `json:"info"`
 	Parts []map[string]json.RawMessage `json:"parts"`
 }
 
-// opencodeSessions returns the IDs of the sessions of both versions. A session may be in the tables of both.
+// opencodeSessions returns the IDs of all sessions. A session that is in the tables of both versions is returned once.
 func opencodeSessions(db *sqlitefile.DB) (ids []string, err error) {
 	for _, table := range []string{"session_v2", "session"} {
 		if !db.HasTables(table) {
@@ -39,7 +39,8 @@ func opencodeSessions(db *sqlitefile.DB) (ids []string, err error) {
 	return slices.Compact(ids), nil
 }
 
-// opencodeDocument returns a session. If both versions have it, the newer one counts.
+// opencodeDocument returns one session as a document. If the tables of both versions contain the session, version 2 is
+// used.
 func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	if db.HasTables("session_v2") {
 		t, err := db.Table("session_v2")
@@ -57,7 +58,7 @@ func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	return opencodeDocumentV1(db, id)
 }
 
-// opencodeSessionInfo returns the member info of a session's document.
+// opencodeSessionInfo returns the value for the member info of a session's document.
 func opencodeSessionInfo(session sqlitefile.Row) map[string]any {
 	info := map[string]any{"id": session.Text("id"), "directory": session.Text("directory")}
 	if parent := session.Text("parent_id"); parent != "" {
@@ -66,7 +67,7 @@ func opencodeSessionInfo(session sqlitefile.Row) map[string]any {
 	return info
 }
 
-// opencodeDocumentV1 returns a session of version 1.
+// opencodeDocumentV1 returns a session document from the tables of version 1.
 func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	session, messages, err := findRowWithDetails(db, "session", id, "message", "session_id")
 	if err != nil {
@@ -78,12 +79,13 @@ func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	}
 	withID := func(row sqlitefile.Row) map[string]json.RawMessage {
 		object := map[string]json.RawMessage{}
-		_ = json.Unmarshal(columnJSON(row, "data"), &object) // without data, only the ID is known
+		// Ignore the error: without the column data, only the ID is known.
+		_ = json.Unmarshal(columnJSON(row, "data"), &object)
 		object["id"], _ = json.Marshal(row.Text("id"))
 		return object
 	}
 	order := func(a, b sqlitefile.Row) int { return strings.Compare(a.Text("id"), b.Text("id")) }
-	slices.SortFunc(messages, order) // IDs are in the order of time
+	slices.SortFunc(messages, order) // The order of the IDs is the order in time.
 	slices.SortFunc(parts, order)
 	all := []*opencodeDocumentMessage{}
 	byID := map[string]*opencodeDocumentMessage{}
@@ -100,10 +102,11 @@ func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// opencodeIgnoredMessages contains the types of messages that are not part of the conversation.
+// opencodeIgnoredMessages contains the types of messages that are not reported, because they are not part of the
+// conversation.
 var opencodeIgnoredMessages = wordSet("agent-switched idle model-switched skill synthetic system")
 
-// opencodeRowData is the column data of a message of version 2.
+// opencodeRowData is the content of the column data in a row of session_message.
 type opencodeRowData struct {
 	Text  string            `json:"text"`
 	Files []json.RawMessage `json:"files"`
@@ -117,7 +120,7 @@ type opencodeRowData struct {
 	Summary string                       `json:"summary"`
 }
 
-// opencodeDocumentV2 returns a session of version 2 in the form of version 1.
+// opencodeDocumentV2 returns a session document from the tables of version 2. The document has the form of version 1.
 func opencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
 	t, err := db.Table("session_message")
 	if err != nil {
@@ -132,7 +135,7 @@ func opencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) 
 	for _, row := range rows {
 		var data opencodeRowData
 		if !parseObject(columnJSON(row, "data"), &data) {
-			all = append(all, nil) // the reader counts it as unread
+			all = append(all, nil) // Append the unreadable message as null, so that the reader counts it as unread.
 			continue
 		}
 		all = append(all, data.messagesV1(row)...)
@@ -140,7 +143,7 @@ func opencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) 
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// messagesV1 returns the messages of version 1 that have the content of a row.
+// messagesV1 converts the content of a row to messages in the form of version 1.
 func (d *opencodeRowData) messagesV1(row sqlitefile.Row) []*opencodeDocumentMessage {
 	rowType := row.Text("type")
 	id := row.Text("id")
@@ -171,7 +174,7 @@ func (d *opencodeRowData) messagesV1(row sqlitefile.Row) []*opencodeDocumentMess
 	if opencodeIgnoredMessages()[rowType] {
 		return nil
 	}
-	agent.addPart(id, map[string]any{"type": rowType}) // the reader reports an unknown type
+	agent.addPart(id, map[string]any{"type": rowType}) // The reader reports parts of an unknown type.
 	return []*opencodeDocumentMessage{agent}
 }
 
@@ -182,7 +185,7 @@ func newOpencodeMessage(row sqlitefile.Row, id, role string) *opencodeDocumentMe
 	}}
 }
 
-// addPart adds a part, whose ID is made of the message's.
+// addPart adds a part to the message. The part's ID consists of the message's ID and id.
 func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	object := map[string]json.RawMessage{"id": encodeJSON(id + "." + strconv.Itoa(len(r.Parts)))}
 	for name, value := range part {
@@ -191,7 +194,7 @@ func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	r.Parts = append(r.Parts, object)
 }
 
-// convertPartToV1 returns a part of version 2 in the form of version 1, in which the parts of a tool have other
+// convertPartToV1 converts a part of version 2 to the form of version 1. In version 1, parts with calls have other
 // names, and a tool's output is a text.
 func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	object := map[string]any{}
@@ -214,7 +217,7 @@ func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	var times struct {
 		Completed int64 `json:"completed"`
 	}
-	parseObject(part["state"], &state) // a state that cannot be parsed has no result
+	parseObject(part["state"], &state) // If the state cannot be parsed, the call has no result.
 	parseObject(part["time"], &times)
 	return map[string]any{"type": "tool", "tool": part["name"], "callID": part["id"], "state": map[string]any{
 		"status": state.Status, "input": jsonOrNull(state.Input), "output": ContentText(state.Content, "text"),
@@ -223,7 +226,8 @@ func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	}}
 }
 
-// encodeJSON returns a value as JSON. Texts, numbers and JSON can be encoded.
+// encodeJSON returns the JSON encoding of a value. The value must consist of strings, numbers and raw JSON, which can
+// always be encoded.
 func encodeJSON(value any) json.RawMessage {
 	b, _ := json.Marshal(value)
 	return b

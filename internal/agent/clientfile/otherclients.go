@@ -51,7 +51,7 @@ type piLine struct {
 	} `json:"message"`
 }
 
-// isPi recognizes the first line.
+// isPi recognizes the first line of a session.
 func isPi(line []byte) bool {
 	var l piLine
 	return DecodeObject(line, &l) && l.Type == "session" && l.Dir != ""
@@ -102,9 +102,9 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	return true
 }
 
-// ampReader reads threads/T-ID.json, {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role",
-// "messageId","content","meta":{"sentAt"},"usage":{"model","timestamp"}}]}. Results of tools have the form
-// {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
+// ampReader reads the threads of Amp, threads/T-ID.json, each of which is
+// {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role","messageId","content","meta":{"sentAt"},"usage":{"model","timestamp"}}]}.
+// Results of tools have the form {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
 type ampReader struct{}
 
 func newAmp(string) EventReader { return ampReader{} }
@@ -132,7 +132,7 @@ type ampThread struct {
 	} `json:"messages"`
 }
 
-// isAmp recognizes a thread.
+// isAmp recognizes a whole thread of Amp.
 func isAmp(line []byte) bool {
 	var t struct {
 		ID       string          `json:"id"`
@@ -142,7 +142,7 @@ func isAmp(line []byte) bool {
 	return DecodeObject(line, &t) && strings.HasPrefix(t.ID, "T-") && t.Created != nil && t.Messages != nil
 }
 
-// ReadLine implements [EventReader]. A line is a thread.
+// ReadLine implements [EventReader]. The line is a whole thread.
 func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var t ampThread
 	if !parseObject(line, &t) || t.ID == "" {
@@ -206,13 +206,13 @@ type crushDocument struct {
 	} `json:"messages"`
 }
 
-// isCrush recognizes a document that database.go made of a session.
+// isCrush recognizes a session document that database.go made.
 func isCrush(line []byte) bool {
 	var d crushDocument
 	return DecodeObject(line, &d) && d.Row.ID != ""
 }
 
-// ReadLine implements [EventReader]. A line is a session.
+// ReadLine implements [EventReader]. The line is a whole session.
 func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d crushDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {
@@ -287,7 +287,7 @@ type hermesMessage struct {
 	ToolCalls json.RawMessage `json:"tool_calls"`
 }
 
-// isHermes recognizes the first line of a file, and a document that database.go made of a session.
+// isHermes recognizes the first line of a file, and a session document that database.go made.
 func isHermes(line []byte) bool {
 	var d struct {
 		Row  json.RawMessage `json:"hermes"`
@@ -324,7 +324,7 @@ func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return true
 }
 
-// hermesSummary begins the text with which Hermes replaces a part of the conversation.
+// hermesSummary is the beginning of the text with which Hermes replaces a compacted part of the conversation.
 const hermesSummary = "[CONTEXT COMPACTION"
 
 func (h *hermesMessage) reportEvents(m *messageReporter) {
@@ -346,7 +346,7 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 				Args json.RawMessage `json:"arguments"`
 			} `json:"function"`
 		}
-		_ = json.Unmarshal(embeddedJSON(h.ToolCalls), &calls) // most messages have none
+		_ = json.Unmarshal(embeddedJSON(h.ToolCalls), &calls) // Ignore the error: most messages have no tool calls.
 		for _, c := range calls {
 			m.reportCall(c.ID, c.Function.Name, c.Function.Args)
 		}

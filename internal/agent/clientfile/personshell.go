@@ -1,5 +1,5 @@
-// This file reads commands that the person ran in the client, for example by typing "!ls". Clients store such a command
-// as a text in the person's name, which is no prompt.
+// This file reads commands that the person ran inside the client, for example by typing "!ls". Clients store such a
+// command as a text in the person's name. It is not a prompt.
 
 package clientfile
 
@@ -11,13 +11,14 @@ import (
 	"sync"
 )
 
-// PersonShell is the tool of a call that runs a command of the person, not of the agent.
+// PersonShell is the tool name for a call that stands for a command of the person, not of the agent.
 const PersonShell = "user_shell"
 
-// shellReporter reports the commands of a conversation.
-type shellReporter struct{ pendingCallID string } // ID of a command whose output is in a later line ("" if none)
+// shellReporter reports the commands that the person ran during a conversation.
+// ID of the command whose output may be in a later line ("" if no output is missing)
+type shellReporter struct{ pendingCallID string }
 
-// shellTextPatterns contains the forms of commands and outputs:
+// shellTextPatterns matches the forms in which clients store commands and outputs:
 //
 //	<bash-input>COMMAND</bash-input>                                  Claude Code, Kimi Code
 //	<bash-stdout>OUTPUT</bash-stdout><bash-stderr>…</bash-stderr>     the same, in the next line
@@ -33,17 +34,17 @@ var shellTextPatterns = sync.OnceValue(func() [4]*regexp.Regexp {
 	}
 })
 
-// bashOutputTag matches the tags around an output in the form of Claude Code.
+// bashOutputTag matches the tags that Claude Code puts around a command's output.
 var bashOutputTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) })
 
-// isShellText reports whether a text begins like a command of the person, or its output.
+// isShellText reports whether a text begins like a command of the person, or like the output of one.
 func isShellText(text string) bool {
 	return strings.HasPrefix(text, "<bash-") || strings.HasPrefix(text, "<user_shell_command>") ||
 		strings.HasPrefix(text, "I ran the following shell command:")
 }
 
-// reportShellText reports the command or the output in a text in the person's name, which has the fields of the
-// event e. It returns false if the text has another form.
+// reportShellText reports the command or the output that a text in the person's name contains. The reported events are
+// copies of e. It returns false if the text is neither.
 func (s *shellReporter) reportShellText(e Event, text string, yield func(*Event)) bool {
 	text = strings.TrimSpace(text)
 	if !isShellText(text) {
@@ -71,18 +72,19 @@ func (s *shellReporter) reportShellText(e Event, text string, yield func(*Event)
 	return false
 }
 
-// reportCommand reports the start of a command.
+// reportCommand reports that the person ran a command.
 func (s *shellReporter) reportCommand(e Event, command string, yield func(*Event)) {
 	e.Kind, e.TurnID = EventCall, ""
 	e.Text = ""
 	e.ID = e.ID + "@" + strconv.FormatInt(e.Offset, 10)
 	s.pendingCallID = e.ID
 	e.ToolName = PersonShell
-	e.Args, _ = json.Marshal(map[string]string{"command": strings.TrimSpace(command)}) // texts can be encoded
+	// Ignore the error: strings can always be encoded.
+	e.Args, _ = json.Marshal(map[string]string{"command": strings.TrimSpace(command)})
 	yield(&e)
 }
 
-// reportOutput reports the output of the last command. An output without a command is ignored.
+// reportOutput reports the last command's output. Output without a preceding command is ignored.
 func (s *shellReporter) reportOutput(e Event, output string, yield func(*Event)) {
 	if s.pendingCallID == "" {
 		return

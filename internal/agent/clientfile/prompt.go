@@ -1,4 +1,4 @@
-// This file separates the texts of people from text that clients add.
+// This file separates what people wrote from text that clients add to it.
 
 package clientfile
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// clientTextPrefixes lists the beginnings of user messages that the client wrote.
+// clientTextPrefixes lists the beginnings of user messages that the client wrote itself.
 var clientTextPrefixes = []string{
 	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>",
 	"<session_context>", "<turn_aborted>", "<system-reminder>",
@@ -26,7 +26,7 @@ var commandTagPatterns = sync.OnceValue(func() [2]*regexp.Regexp {
 	}
 })
 
-// builtinCommands lists commands of the clients themselves, which are not prompts.
+// builtinCommands lists commands that clients execute themselves. Such a command is not a prompt.
 var builtinCommands = []string{"/about", "/add-dir", "/agents", "/approvals", "/auth", "/chat", "/clear", "/compact",
 	"/compress", "/config", "/context", "/copy", "/cost", "/diff", "/directory", "/doctor", "/editor", "/effort",
 	"/exit", "/export", "/extensions", "/fast", "/fork", "/help", "/hooks", "/ide", "/login", "/logout", "/mcp",
@@ -34,22 +34,22 @@ var builtinCommands = []string{"/about", "/add-dir", "/agents", "/approvals", "/
 	"/restore", "/resume", "/rewind", "/settings", "/stats", "/status", "/statusline", "/theme", "/tools", "/usage",
 	"/vim"}
 
-// isBuiltinCommand reports whether a text is a command of the client itself, with or without arguments.
+// isBuiltinCommand reports whether a text is a command that the client executes itself, with or without arguments.
 func isBuiltinCommand(text string) bool {
 	name, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	return slices.Contains(builtinCommands, name)
 }
 
-// ideContextPattern matches what editors add to a person's prompt. Codex's extension puts a description
-// of the open files before the request. Claude Code adds the open file or the selected lines.
+// ideContextPattern matches text that editors add to a person's prompt. Codex's extension puts a description of the
+// open files before the prompt. Claude Code adds the open file or the selected lines.
 var ideContextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`,
 	)
 })
 
-// PromptText returns the part of a user message that the person wrote, without its private parts
-// ([text.WithoutPrivate]). It is "" if the client wrote the message.
+// PromptText returns the part of a user message that the person wrote. It removes private parts (see
+// [text.HidePrivateParts]). It returns "" if the client wrote the message.
 func PromptText(s string) string {
 	s = strings.TrimSpace(ideContextPattern().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {

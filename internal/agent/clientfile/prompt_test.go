@@ -1,4 +1,4 @@
-// This file tests that the quotes which opencode run adds to a prompt are no part of it.
+// This file tests that the quotes which opencode run adds to a prompt are removed.
 
 package clientfile
 

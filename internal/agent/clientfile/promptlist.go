@@ -1,5 +1,5 @@
-// This file reads the lists of prompts that clients keep beside their transcripts. A list also has the prompts of
-// sessions whose transcript was deleted, or that an old version of the client never stored.
+// This file reads the lists of prompts that clients keep beside their transcripts. A list also contains the prompts of
+// sessions whose transcript was deleted, or was never stored by an old version.
 //
 //	Claude Code  ~/.claude/history.jsonl  {"display","pastedContents":{N:{"type","content"}},"timestamp","project",
 //	                                      "sessionId"}
@@ -7,8 +7,8 @@
 //	Gemini CLI   ~/.gemini/tmp/PROJECT/logs.json, an array of {"sessionId","messageId","timestamp","type","message"}
 //	Qwen Code    ~/.qwen/tmp/PROJECT/logs.json, the same
 //
-// A list has less information than a transcript, so its prompts are reported only if there is no transcript of the
-// session.
+// A list contains less than a transcript. Therefore the prompts of a session are reported only if the session has no
+// transcript.
 
 package clientfile
 
@@ -27,19 +27,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files with lists of prompts.
+// These are the file names of lists of prompts.
 const (
 	promptHistoryFile = "history.jsonl"
 	promptLogFile     = "logs.json"
 )
 
-// IsPromptList reports whether a file has the name of a list of prompts that a client keeps beside its transcripts.
+// IsPromptList reports whether a path has the file name of a client's list of prompts.
 func IsPromptList(path string) bool {
 	base := filepath.Base(path)
 	return base == promptHistoryFile || base == promptLogFile
 }
 
-// promptLine is an element of a list, with the names of all clients.
+// promptLine is an element of a list. It contains the field names that the different clients use.
 type promptLine struct {
 	Display        string          `json:"display"`
 	PastedContents json.RawMessage `json:"pastedContents"`
@@ -55,7 +55,7 @@ type promptLine struct {
 	Message string `json:"message"`
 }
 
-// isListElement reports whether the element has the fields of a list.
+// isListElement reports whether the decoded object has the fields of an element in a list of prompts.
 func (p *promptLine) isListElement() bool {
 	isClaude := p.Display != "" && p.Timestamp != nil
 	isCodex := p.SessionID != "" && p.Seconds != nil
@@ -63,21 +63,21 @@ func (p *promptLine) isListElement() bool {
 	return isClaude || isCodex || isGemini
 }
 
-// promptListReader is the state of reading a list of prompts.
+// promptListReader reads one list of prompts. It keeps the state between two lines.
 type promptListReader struct {
-	projectDir string // project directory of the whole list, or ""
+	projectDir string // project to which the whole list belongs, or ""
 
 	// hasTranscript reports whether a transcript of the session exists.
 	hasTranscript func(session string) bool
 }
 
-// newPromptList returns a reader for the list at path. The transcripts are below the given directories, which are
-// relative to the directory of the list.
+// newPromptList returns a reader for the list at path. The transcripts are the directories that contain the client's
+// transcripts, relative to the list's directory.
 func newPromptList(path string, transcripts ...string) EventReader {
 	names := sync.OnceValue(func() (all []string) {
 		for _, dir := range transcripts {
 			root := filepath.Join(filepath.Dir(path), dir)
-			// A directory that cannot be read is named when its transcripts are looked for.
+			// Ignore unreadable directories: the search for transcripts reports them.
 			_ = filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
 				if err == nil && !entry.IsDir() {
 					all = append(all, entry.Name())
@@ -95,15 +95,15 @@ func newPromptList(path string, transcripts ...string) EventReader {
 	}
 }
 
-// isTranscriptOf reports whether a file name is that of the session's transcript. The name consists of the session, or
-// ends in a hyphen and the session. Gemini CLI writes only the first eight characters of the session.
+// isTranscriptOf reports whether a file name is that of the session's transcript. The name is the session ID, or ends
+// in a hyphen and the ID. Gemini CLI uses only the first eight characters of the ID.
 func isTranscriptOf(name, session string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	return stem == session || strings.HasSuffix(stem, "-"+session) ||
 		(len(session) > 8 && strings.HasSuffix(stem, "-"+session[:8]))
 }
 
-// ReadLine implements [EventReader]. A line may be a whole list.
+// ReadLine implements [EventReader]. The line is one element, or the whole list.
 func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("[")) {
@@ -116,7 +116,7 @@ func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event
 	return isRead
 }
 
-// readElement reads an element of a list.
+// readElement reports the prompt in one element of a list.
 func (p *promptListReader) readElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
 	if !DecodeObject(element, &l) {
@@ -136,7 +136,7 @@ func (p *promptListReader) readElement(element []byte, offset int64, yield func(
 	case e.Session == "":
 		e.reportLeftOut("prompts without a session", 1, yield)
 	case isBuiltinCommand(e.Text), p.hasTranscript(e.Session):
-	case isShellCommand(e.Text): // the person ran a command, whose output the list does not have
+	case isShellCommand(e.Text): // The person ran a command. The list does not contain its output.
 		e.reportLeftOut("commands of the person without their output", 1, yield)
 	default:
 		yield(&e)
@@ -144,15 +144,15 @@ func (p *promptListReader) readElement(element []byte, offset int64, yield func(
 	return true
 }
 
-// isShellCommand reports whether the person typed a command for the shell.
+// isShellCommand reports whether the person typed a shell command, which begins with "!".
 func isShellCommand(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "!") }
 
-// pastedTextPattern matches what Claude Code shows in place of a long text that was pasted.
+// pastedTextPattern matches the placeholder that Claude Code shows for a long pasted text.
 var pastedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[Pasted text #(\d+)[^\]]*\]`)
 })
 
-// promptText returns a prompt of Claude Code, with the texts that were pasted.
+// promptText returns a Claude Code prompt in which the placeholders are replaced by the pasted texts.
 func (p *promptLine) promptText() string {
 	var pasted map[string]struct {
 		Content string `json:"content"`
@@ -162,19 +162,19 @@ func (p *promptLine) promptText() string {
 	}
 	return pastedTextPattern().ReplaceAllStringFunc(p.Display, func(place string) string {
 		number := pastedTextPattern().FindStringSubmatch(place)[1]
-		return cmp.Or(pasted[number].Content, place) // long texts are stored elsewhere
+		return cmp.Or(pasted[number].Content, place) // Keep the placeholder of a long text, which is stored elsewhere.
 	})
 }
 
-// geminiProjectDir returns the project directory that is stored in a file of the project's directory in
-// ~/.gemini/tmp. It returns "" if the file does not exist.
+// geminiProjectDir returns the project directory that a file in the project's directory below ~/.gemini/tmp names. It
+// returns "" if the file does not exist.
 func geminiProjectDir(project string) string {
 	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))
 	if err != nil {
 		return ""
 	}
 	defer in.Close()
-	// Ignore an error: an incomplete path does not exist, and callers handle this.
+	// Ignore the error: an incomplete path does not exist, and callers handle that.
 	b, _ := io.ReadAll(io.LimitReader(in, 1<<12))
 	return strings.TrimSpace(string(b))
 }

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// qwenLine is a line of Qwen Code.
+// qwenLine is a line of a Qwen Code transcript.
 type qwenLine struct {
 	Type       string    `json:"type"`
 	Subtype    string    `json:"subtype"`
@@ -47,7 +47,7 @@ type qwenLine struct {
 	} `json:"toolCallResult"`
 }
 
-// qwenPart is a part of a message.
+// qwenPart is a part of a message, such as a text, a call or a result.
 type qwenPart struct {
 	Text         string          `json:"text"`
 	InlineData   json.RawMessage `json:"inlineData"`
@@ -64,7 +64,7 @@ type qwenPart struct {
 	} `json:"functionResponse"`
 }
 
-// isQwen recognizes the parts of a message, which Claude Code does not have.
+// isQwen recognizes a message that consists of parts. Claude Code, whose lines are similar, has no parts.
 func isQwen(line []byte) bool {
 	var l qwenLine
 	if !DecodeObject(line, &l) {
@@ -77,7 +77,7 @@ func isQwen(line []byte) bool {
 
 type qwenReader struct {
 	model      string
-	heldPrompt *Event // prompt whose turn is not known yet, or nil
+	heldPrompt *Event // last prompt, as long as its turn is not known (nil if there is none)
 	shell      shellReporter
 }
 
@@ -113,8 +113,8 @@ func (q *qwenReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	return true
 }
 
-// qwenIgnoredSubtypes contains the subtypes of lines that are not part of the conversation, or whose text a program
-// wrote.
+// qwenIgnoredSubtypes contains the subtypes of lines that are not reported. Such a line is not part of the
+// conversation, or a program wrote its text.
 var qwenIgnoredSubtypes = wordSet(`
 	agent_bootstrap agent_launch_prompt agent_retry agent_session_ready at_command attribution_snapshot
 	background_task_completed branch_checkpoint cron custom_title file_history_snapshot goal_runtime goal_state
@@ -123,7 +123,7 @@ var qwenIgnoredSubtypes = wordSet(`
 	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
 	turn_result user_text_elements`)
 
-// releasePrompt yields the held prompt. If turn is "", the prompt's own ID identifies the turn.
+// releasePrompt reports the held prompt. If turn is "", the prompt's own ID identifies its turn.
 func (q *qwenReader) releasePrompt(turn string, yield func(*Event)) {
 	e := q.heldPrompt
 	if e == nil {
@@ -158,8 +158,8 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 	}
 }
 
-// isByPerson reports whether the person wrote the text in a line of type user. A line with an unknown subtype is
-// reported as unknown.
+// isByPerson reports whether the person wrote the text of a user line. If the line's subtype is not known, it reports
+// an unknown line and returns false.
 func (l *qwenLine) isByPerson(e Event, yield func(*Event)) bool {
 	isByProgram := l.Provenance != "" && l.Provenance != "real_user"
 	switch l.Subtype {
@@ -172,7 +172,7 @@ func (l *qwenLine) isByPerson(e Event, yield func(*Event)) bool {
 	return false
 }
 
-// readUserText reads a text in the person's name.
+// readUserText handles a text in the person's name. A prompt is held until its turn is known.
 func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	if !l.isByPerson(e, yield) {
 		return
@@ -184,8 +184,8 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	var payload struct {
 		Typed string `json:"displayText"`
 	}
-	// Ignore the error: some versions of Qwen Code write no payload. Their lines contain the text as the person typed
-	// it.
+	// Ignore the error: some versions of Qwen Code write no payload. The line then contains the text that the person
+	// typed.
 	_ = DecodeObject(l.SystemPayload, &payload)
 	e.Text = cmp.Or(payload.Typed, e.Text)
 	if files := l.attachmentNames(); e.Text == "" {
@@ -194,10 +194,10 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 		e.reportLeftOut(leftOutFiles, len(files), yield)
 	}
 	if e.Text == "" {
-		return // a line without text contains only results
+		return // A line without text contains only results.
 	}
 	e.Kind, e.TurnID = EventPrompt, cmp.Or(l.PromptID, l.UUID)
-	q.releasePrompt("", yield) // the person wrote again before the agent answered
+	q.releasePrompt("", yield) // The person wrote another prompt before the agent answered.
 	if l.AgentID != "" || l.PromptID != "" {
 		yield(&e)
 		return
@@ -205,8 +205,8 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	q.heldPrompt = &e
 }
 
-// FlushEvents implements [EventFlusher]. The turn of the prompt is not known, because a line that the client has
-// not written yet may name it.
+// FlushEvents implements [EventFlusher]. It reports the held prompt without its turn, because a line that names the
+// turn may not have been written yet.
 func (q *qwenReader) FlushEvents(yield func(*Event)) {
 	if q.heldPrompt != nil {
 		q.heldPrompt.TurnID = ""
@@ -224,7 +224,7 @@ func (l *qwenLine) attachmentNames() (names []string) {
 	return names
 }
 
-// textAndThought returns the line's text and its reasoning.
+// textAndThought returns the line's visible text and its reasoning, separately.
 func (l *qwenLine) textAndThought() (text, thought string) {
 	var said, thoughts []byte
 	for i := range l.Message.Parts {
@@ -237,7 +237,7 @@ func (l *qwenLine) textAndThought() (text, thought string) {
 	return string(said), string(thoughts)
 }
 
-// reportMessage yields the reasoning, the text and the calls of a message by the agent.
+// reportMessage reports the reasoning, the text and the calls in a message of the agent.
 func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 	text, thought := l.textAndThought()
 	e.Kind, e.Text = EventThought, thought
@@ -259,7 +259,7 @@ func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 	}
 }
 
-// reportResults yields the results of calls in a line.
+// reportResults reports the results of calls in a line.
 func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 	r := &l.Result
 	e.Kind = EventResult
@@ -275,14 +275,14 @@ func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}
-		_ = DecodeObject(r.Display, &shown) // a text contains no exit status
+		_ = DecodeObject(r.Display, &shown) // Ignore the error: data that is a text contains no exit status.
 		e.ExitStatus = shown.Exit
 		yield(&e)
 	}
 }
 
-// qwenResultLine converts a hook's report about the result of a tool call to the line that Qwen Code writes into the
-// transcript for the call with this ID.
+// qwenResultLine converts a hook's report about a call's result to the line that Qwen Code will write into the
+// transcript. The id identifies the call in the transcript.
 func qwenResultLine(r *HookReport, id string) any {
 	status, shown := r.callOutcome()
 	response := map[string]any{"functionResponse": map[string]any{"id": id}}

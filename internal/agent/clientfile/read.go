@@ -1,24 +1,23 @@
-// This file reads a transcript line by line, with bounded memory.
+// This file reads a transcript line by line. It limits the memory for a line.
 
-// Package clientfile reads the transcripts of agent clients, with one JSON object in each line, and
-// the reports that clients send to hooks. It also contains the directories in which clients store
-// their files.
+// Package clientfile reads the transcripts of agent clients, and the reports that clients send to hooks. A transcript
+// usually has one JSON object on each line. The package also knows the directories in which clients store their files.
 //
-// Transcripts are converted to events, which are the same for all clients. The archive of sessions and the annotations
-// both read these events. CONTRIBUTING.md lists the files that a new client needs.
+// Transcripts are converted to events, which are the same for all clients. The session archive and the annotations are
+// both made from these events. CONTRIBUTING.md lists the files to change for a new client.
 //
-// Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
-// found without decoding the rest of the line.
+// Callers ignore most data in a line, such as a tool's output. Therefore the package finds the needed fields without
+// decoding the rest of the line.
 package clientfile
 
 import "bufio"
 
-// MaxLineSize is the maximum length of a line, in bytes.
+// MaxLineSize is the maximum length of a line that is read, in bytes.
 const MaxLineSize = 64 << 20
 
-// NextLine returns the next line, including its line end, and the line's size in bytes. The line is
-// valid until the next call. If the line is longer than [MaxLineSize] bytes, line is nil. NextLine returns the
-// reader's errors. If the last line does not end with a newline, NextLine returns it with io.EOF.
+// NextLine returns the next line with its line end, and the line's size in bytes. The line is valid until the next
+// call. If the line is longer than [MaxLineSize], line is nil. A last line without a newline is returned together with
+// io.EOF. Other errors are errors of the reader.
 func NextLine(br *bufio.Reader) (line []byte, size int64, err error) {
 	var all []byte
 	for {

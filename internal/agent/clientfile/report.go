@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// HookReport is the JSON object that a client writes to a hook's standard input. It contains the field
-// names of all clients.
+// HookReport is the JSON object that a client writes to a hook's standard input. It contains the fields of all clients
+// under the names of Claude Code, if both have a field.
 type HookReport struct {
 	EventName       string          `json:"hook_event_name"`
 	SessionID       string          `json:"session_id"`
@@ -43,21 +43,21 @@ type HookReport struct {
 	CompactSummary  string          `json:"compact_summary"`
 }
 
-// ParseReport parses a report. ok is false if stdin is not valid JSON or names no session. Fields of
-// the wrong type stay empty.
+// ParseReport parses a hook report in the form of Claude Code. ok is false if stdin is not valid JSON, or if it names
+// no session. Fields of the wrong type stay empty.
 func ParseReport(stdin []byte) (r HookReport, ok bool) {
 	err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r)
 	return r, (err == nil || errors.As(err, new(*json.UnmarshalTypeError))) && r.SessionID != ""
 }
 
-// callOutcome returns the status of the reported call, in the words of the transcripts of Gemini CLI and Qwen
-// Code, and the data that these clients show.
+// callOutcome returns the status of the reported call, as transcripts of Gemini CLI and Qwen Code name it, and the
+// data that these clients show for the call.
 func (r *HookReport) callOutcome() (status string, displayData json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`
 		Error   json.RawMessage `json:"error"`
 	}
-	_ = json.Unmarshal(r.ToolResponse, &o) // ignore the error: unreadable fields stay empty
+	_ = json.Unmarshal(r.ToolResponse, &o) // Ignore the error: fields that cannot be decoded stay empty.
 	if len(o.Error) > 0 && string(o.Error) != "null" {
 		return "error", nil
 	}

@@ -1,4 +1,4 @@
-// This file reads the reports of clients that name their fields in another way than Claude Code.
+// This file parses the hook reports of clients whose field names differ from those of Claude Code.
 
 package clientfile
 
@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// cursorEvents maps Cursor's events to those of Claude Code.
+// cursorEvents maps Cursor's event names to those of Claude Code.
 var cursorEvents = map[string]string{
 	"sessionStart": "SessionStart", "beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse",
 	"postToolUse": "PostToolUse", "postToolUseFailure": "PostToolUseFailure", "afterAgentResponse": "AgentText",
 	"subagentStop": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
 }
 
-// parseCursorReport parses a report of Cursor. A conversation is a session. The ID of a generation is ignored, because
-// Cursor's files do not have it. The output of a tool is a string that often contains JSON.
+// parseCursorReport parses a hook report of Cursor. A conversation is a session. The generation ID is ignored, because
+// it does not occur in Cursor's files. A tool's output is a string, which often contains JSON.
 func parseCursorReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		HookReport
@@ -47,7 +47,7 @@ func parseCursorReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// parseGooseReport parses a report of Goose. It contains no result of a tool.
+// parseGooseReport parses a hook report of Goose. The reports of Goose do not contain tool results.
 func parseGooseReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		HookReport
@@ -63,7 +63,8 @@ func parseGooseReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// parseVSCodeReport parses a report of VS Code, which has other names only for the session and the event.
+// parseVSCodeReport parses a hook report of VS Code. Only the names of the session and the event differ from those of
+// Claude Code.
 func parseVSCodeReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		HookReport
@@ -77,12 +78,12 @@ func parseVSCodeReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// clineEvents maps Cline's events to those of Claude Code. A task is a session. Its last turn ends when it is
-// completed or cancelled.
+// clineEvents maps Cline's event names to those of Claude Code. A task is a session. The session's last turn ends when
+// the task is completed or cancelled.
 var clineEvents = map[string]string{"TaskStart": "SessionStart", "TaskResume": "SessionStart", "TaskComplete": "Stop",
 	"TaskCancel": "Stop"}
 
-// parseClineReport parses a report of Cline, in which each event has an object of its own.
+// parseClineReport parses a hook report of Cline. The data of each event type is in a separate member object.
 func parseClineReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		Event  string          `json:"hookName"`
@@ -115,7 +116,7 @@ func parseClineReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// clineReportCall is a call of a tool in a report of Cline.
+// clineReportCall is a tool call in a hook report of Cline.
 type clineReportCall struct {
 	Tool       string          `json:"toolName"`
 	Parameters json.RawMessage `json:"parameters"`
@@ -123,18 +124,18 @@ type clineReportCall struct {
 	Success    *bool           `json:"success"`
 }
 
-// reportTime returns a time that is written as RFC 3339, or as the number of milliseconds since 1970, which may be in
-// quotes. It returns the zero time for any other value.
+// reportTime parses a time in RFC 3339, or a number of milliseconds since 1970, with or without quotes. It returns the
+// zero time for any other value.
 func reportTime(raw json.RawMessage) time.Time {
 	s := strings.Trim(string(raw), `"`)
 	if ms, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return time.UnixMilli(ms).UTC()
 	}
-	t, _ := time.Parse(time.RFC3339Nano, s) // an unreadable time is the zero time
+	t, _ := time.Parse(time.RFC3339Nano, s) // Ignore the error: time.Parse returns the zero time with an error.
 	return t
 }
 
-// firstString returns the first of several strings, or "".
+// firstString returns the first string of a list, or "" if the list is empty.
 func firstString(list []string) string {
 	if len(list) == 0 {
 		return ""
@@ -142,8 +143,7 @@ func firstString(list []string) string {
 	return list[0]
 }
 
-// jsonInString returns the JSON object or array in a string. If the string contains no such value, it returns the
-// string as JSON.
+// jsonInString returns the JSON object or array that a string contains. Any other string is returned as a JSON string.
 func jsonInString(s string) json.RawMessage {
 	trimmed := strings.TrimSpace(s)
 	isContainer := strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
@@ -152,16 +152,16 @@ func jsonInString(s string) json.RawMessage {
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
-		return nil // a string can always be encoded
+		return nil // This cannot happen, because a string can always be encoded.
 	}
 	return b
 }
 
-// exitStatus returns the exit status in the result of a command, or nil if the result has none.
+// exitStatus returns the exit status in a command's result, or nil if the result contains none.
 func exitStatus(result json.RawMessage) *int {
 	var o struct {
 		Exit *int `json:"exitCode"`
 	}
-	_ = json.Unmarshal(result, &o) // a result of another form has no exit status
+	_ = json.Unmarshal(result, &o) // Ignore the error: a result in another form contains no exit status.
 	return o.Exit
 }

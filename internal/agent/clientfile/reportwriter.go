@@ -1,4 +1,4 @@
-// This file finds out which client wrote a report, and reads the report in the form of that client.
+// This file finds out which client wrote a hook report, and parses the report in that client's form.
 
 package clientfile
 
@@ -8,10 +8,10 @@ import (
 	"errors"
 )
 
-// ParseClientReport parses a report that the hook of a client received, and returns the client that wrote the
-// report. This is another client if an editor runs the hooks of a client's settings: VS Code runs those of Claude
-// Code and Copilot CLI, and Cursor can run those of Claude Code. ok is false if stdin is not valid JSON or names no
-// session. Fields of the wrong type stay empty.
+// ParseClientReport parses a report that the hook of a client received, and returns the client that wrote it. The
+// writer can be another client, because some editors run hooks from the settings of other clients: VS Code runs the
+// hooks of Claude Code and Copilot CLI, and Cursor can run the hooks of Claude Code. ok is false if stdin is not valid
+// JSON, or if it names no session. Fields of the wrong type stay empty.
 func ParseClientReport(client string, stdin []byte) (r HookReport, writer string, ok bool) {
 	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
 	writer = findReportWriter(client, stdin)
@@ -25,7 +25,7 @@ func ParseClientReport(client string, stdin []byte) (r HookReport, writer string
 	return r, writer, isReadable && r.SessionID != ""
 }
 
-// findReportWriter returns the client that wrote a report for the hook of a client.
+// findReportWriter returns the client that wrote a report which the hook of a client received.
 func findReportWriter(client string, stdin []byte) string {
 	if client != "claude" && client != "copilot" {
 		return client
@@ -36,7 +36,7 @@ func findReportWriter(client string, stdin []byte) string {
 		VSCodeSession string `json:"sessionId"`
 		VSCodeEvent   string `json:"hookEventName"`
 	}
-	_ = json.Unmarshal(stdin, &signs) // fields that cannot be read stay empty
+	_ = json.Unmarshal(stdin, &signs) // Ignore the error: fields that cannot be decoded stay empty.
 	switch {
 	case signs.CursorVersion != "":
 		return "cursor"

@@ -1,4 +1,4 @@
-// This file finds the exit status in the output of commands.
+// This file finds the exit status in a command's output.
 
 package clientfile
 
@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// ParseOldOutput returns the text and the exit status in the output format of older Codex versions, a
-// JSON object. Any other output is returned unchanged.
+// ParseOldOutput parses the output of a command in the format of older Codex versions, which is a JSON object with the
+// text and the exit status. Any other output is returned unchanged, and exit is nil.
 func ParseOldOutput(output string) (text string, exit *int) {
 	var old struct {
 		Output   *string `json:"output"`
@@ -31,25 +31,24 @@ func ParseOldOutput(output string) (text string, exit *int) {
 	return text, old.Metadata.Exit
 }
 
-// exitStatusPattern matches the exit status in the text that clients add to a command's output. Claude Code
-// and Codex add the text before the output, Gemini CLI and Qwen Code after the output, and Copilot
-// CLI in the last line.
+// exitStatusPattern matches the exit status in the text that clients add to a command's output. Claude Code and Codex
+// add it before the output, Gemini CLI and Qwen Code after the output. Copilot CLI adds it as the last line.
 var exitStatusPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|` +
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
-// maxStatusSearch is the number of bytes that are searched for an exit status at each end of an output.
+// maxStatusSearch is the number of bytes at each end of an output that are searched for an exit status.
 const maxStatusSearch = 1 << 10
 
-// mayHaveExitStatus reports whether the regular expression of an exit status may match the output. It is
-// faster than the regular expression.
+// mayHaveExitStatus reports whether exitStatusPattern may match the output. This check is much faster than the
+// pattern.
 func mayHaveExitStatus(output string) bool {
 	return strings.Contains(output, "xit code") || strings.Contains(output, "with code") ||
 		strings.Contains(output, "Exit Code")
 }
 
-// ExitStatus returns the exit status in a command's output, or nil.
+// ExitStatus returns the exit status that a command's output mentions, or nil if it mentions none.
 func ExitStatus(output string) *int {
 	parts := []string{output}
 	if len(output) > 2*maxStatusSearch {

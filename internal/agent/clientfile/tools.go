@@ -1,38 +1,37 @@
-// This file lists the tools of the clients. The archive of sessions needs the lists to decide who wrote the text that a
+// This file lists the tools of each client. The session archive uses the lists to decide who wrote the text that a
 // call returned.
 
 package clientfile
 
-// ClientTools lists the tools of a client by their kind of work, which determines where the output of a tool comes
-// from. Names are in lower case. A tool that is not listed is a tool of an MCP server if its name has the form of
+// ClientTools lists a client's tools by purpose. The purpose determines who wrote a tool's output. Names are in lower
+// case, unless a field says otherwise. A tool that is not listed belongs to an MCP server if its name has the form of
 // ServerName. The output of any other tool is unvouched.
 type ClientTools struct {
-	Shells             []string // run a shell command, which determines the origin
-	FileReaders        []string // read the files in their arguments
-	FileSearchers      []string // search or list the files below the paths in their arguments
-	FileEditors        []string // write the files in their arguments and return the agent's own text
-	WebReaders         []string // return text from the web, another document or an MCP server
-	LateOutputReaders  []string // return the output of a command that was started earlier
-	AgentStarters      []string // start a sub-agent, whose own calls are reported
-	UnreportedStarters []string // start a sub-agent or a skill whose calls are not reported
-	OwnTextTools       []string // return the agent's or the person's own text
+	Shells             []string // run a shell command, which determines where the output comes from
+	FileReaders        []string // read the files that the arguments name
+	FileSearchers      []string // search or list the files below the paths that the arguments name
+	FileEditors        []string // write the files that the arguments name, and return the agent's own text
+	WebReaders         []string // return text from the web, from another document or from an MCP server
+	LateOutputReaders  []string // return the output of a command that was started by an earlier call
+	AgentStarters      []string // start a sub-agent whose calls the client reports
+	UnreportedStarters []string // start a sub-agent or a skill whose calls the client does not report
+	OwnTextTools       []string // return a text of the agent or the person
 
-	// ForeignReaders lists tools that read the web, mail or chats, with the spelling of the client. If no hook has
-	// judged a call of such a tool, its result counts as text by others.
+	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. If no hook has judged
+	// such a call, its result counts as text by others.
 	ForeignReaders []string
 
 	ServerName      ServerName
-	ServerLikeTools []string // built-in tools whose names have the form of ServerName, with the spelling of the client
-	BuiltinServers  []string // parts of the client whose tools have names in the form of ServerName
+	ServerLikeTools []string // built-in tools whose names look like names of MCP tools, in the client's spelling
+	BuiltinServers  []string // parts of the client whose tools have names like tools of an MCP server
 }
 
-// ServerName is the form in which a client names the tools of MCP servers: the prefix before the name of the server,
-// and the separator between the server and the tool. The separator is empty if the form is not known. All clients may
-// also use the form of Claude Code.
+// ServerName is the form in which a client names tools of MCP servers: a prefix, the server's name, a separator, and
+// the tool's name. The separator is "" if the form is not known. Every client may also use the form of Claude Code.
 type ServerName struct{ Prefix, Separator string }
 
-// The tools are taken from Claude Code 2.1.330, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI 1.0.102 and
-// Qwen Code 0.24. For all other clients, the tools are taken from the sources that their readers name.
+// The tool names come from Claude Code 2.1.330, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI 1.0.102 and
+// Qwen Code 0.24. For all other clients, they come from the public sources that the clients' readers name.
 var (
 	toolsOfClaude = ClientTools{
 		Shells:        []string{"bash", "powershell"},

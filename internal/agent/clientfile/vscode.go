@@ -22,14 +22,14 @@ import (
 	"strings"
 )
 
-// vscodeSession is a session of VS Code.
+// vscodeSession is a chat session of VS Code.
 type vscodeSession struct {
 	Session  string          `json:"sessionId"`
 	Created  json.RawMessage `json:"creationDate"`
 	Requests []vscodeRequest `json:"requests"`
 }
 
-// vscodeRequest is a prompt with the agent's response.
+// vscodeRequest is a prompt and the agent's response to it.
 type vscodeRequest struct {
 	ID       string          `json:"requestId"`
 	Time     json.RawMessage `json:"timestamp"`
@@ -54,11 +54,11 @@ type vscodeRequest struct {
 	} `json:"result"`
 }
 
-// vscodePart is a part of a response.
+// vscodePart is a part of a response, such as a text, reasoning or a call.
 type vscodePart struct {
 	Kind    string          `json:"kind"`
 	Value   json.RawMessage `json:"value"`
-	Content json.RawMessage `json:"content"` // kind markdownContent: the text, or {"value"}
+	Content json.RawMessage `json:"content"` // text of a part with kind markdownContent, as a string or as {"value"}
 	Tool    string          `json:"toolId"`
 	CallID  string          `json:"toolCallId"`
 	Data    struct {
@@ -72,7 +72,7 @@ type vscodePart struct {
 	} `json:"toolSpecificData"`
 }
 
-// isVSCode recognizes a session.
+// isVSCode recognizes a session document of VS Code.
 func isVSCode(line []byte) bool {
 	var s struct {
 		Session  string          `json:"sessionId"`
@@ -91,13 +91,14 @@ func newVSCode(path string) EventReader {
 			Folder string `json:"folder"`
 		}
 		file := filepath.Join(filepath.Dir(filepath.Dir(path)), "workspace.json")
-		_ = json.Unmarshal(readSmallFile(file), &workspace) // without a workspace, the directory is not known
+		// Ignore the error: without the workspace file, the directory is not known.
+		_ = json.Unmarshal(readSmallFile(file), &workspace)
 		v.dir = fileURLPath(workspace.Folder)
 	}
 	return v
 }
 
-// ReadLine implements [EventReader]. A line is a session.
+// ReadLine implements [EventReader]. The line is a whole session.
 func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var s vscodeSession
 	if !parseObject(line, &s) || s.Requests == nil {
@@ -121,7 +122,7 @@ func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return true
 }
 
-// reportResponse reports the response to a request.
+// reportResponse reports the agent's response to a request.
 func (r *vscodeRequest) reportResponse(m *messageReporter) {
 	answer := ""
 	say := func() {
@@ -156,7 +157,7 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 	say()
 }
 
-// reportInvocation reports a call without arguments, except for the command line of a terminal.
+// reportInvocation reports a call whose arguments are not stored, except for a terminal's command line.
 func (r *vscodeRequest) reportInvocation(m *messageReporter, p *vscodePart) {
 	args := json.RawMessage("{}")
 	if command := p.Data.Command + p.Data.CommandLine.Original; command != "" {
@@ -166,7 +167,8 @@ func (r *vscodeRequest) reportInvocation(m *messageReporter, p *vscodePart) {
 	m.reportResult(callResult{id: p.CallID, exitStatus: p.Data.State.Exit})
 }
 
-// replayChangeLog applies a log of changes, and returns the session as a JSON document.
+// replayChangeLog applies a log of changes and returns the resulting session as a JSON document. It ignores a last
+// line that is incomplete.
 func replayChangeLog(log []byte) ([]byte, error) {
 	var state any
 	n := 0
@@ -184,13 +186,13 @@ func replayChangeLog(log []byte) ([]byte, error) {
 		}
 		if err := json.Unmarshal(line, &change); err != nil {
 			if !bytes.HasSuffix(log, []byte("\n")) && bytes.HasSuffix(log, line) {
-				break // the line is still being written
+				break // The client is still writing this line.
 			}
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		var edit func(old any) any
 		switch change.Kind {
-		case 0, 1, 3: // a deleted member is null, which has the same meaning in a session
+		case 0, 1, 3: // A deleted member becomes null, which means the same in a session.
 			edit = func(any) any { return change.Value }
 		case 2:
 			edit = func(old any) any {
@@ -215,10 +217,11 @@ func replayChangeLog(log []byte) ([]byte, error) {
 	return json.Marshal(state)
 }
 
-// maxArrayIndex is the largest index of an array that a log may set.
+// maxArrayIndex is the largest array index that a log of changes may use.
 const maxArrayIndex = 1 << 20
 
-// editValueAtPath returns the value after a change of the part at a path. Missing parts are created.
+// editValueAtPath replaces the part of a value at a path by the result of edit, and returns the changed value. Missing
+// parts of the path are created.
 func editValueAtPath(value any, path []any, edit func(old any) any) (any, error) {
 	if len(path) == 0 {
 		return edit(value), nil

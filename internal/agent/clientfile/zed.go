@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// zedDocument is a thread with the columns of its row.
+// zedDocument is a thread, with the columns of its row in the database.
 type zedDocument struct {
 	Row struct {
 		ID      string          `json:"id"`
@@ -38,7 +38,7 @@ type zedDocument struct {
 	} `json:"thread"`
 }
 
-// zedMessage is a message of any version.
+// zedMessage is a message of any format version.
 type zedMessage struct {
 	User *struct {
 		ID      string       `json:"id"`
@@ -49,7 +49,7 @@ type zedMessage struct {
 		Results map[string]zedResult `json:"tool_results"`
 	} `json:"Agent"`
 
-	// Older versions.
+	// The following fields are used only by versions before 0.3.0.
 	Role     string `json:"role"`
 	Text     string `json:"text"`
 	Segments []struct {
@@ -84,7 +84,7 @@ type zedResult struct {
 	Output    json.RawMessage `json:"output"`
 }
 
-// isZed recognizes a document that database.go made of a thread.
+// isZed recognizes a thread document that database.go made.
 func isZed(line []byte) bool {
 	var d zedDocument
 	return DecodeObject(line, &d) && d.Row.ID != ""
@@ -94,7 +94,7 @@ type zedReader struct{}
 
 func newZed(string) EventReader { return zedReader{} }
 
-// ReadLine implements [EventReader]. A line is a thread.
+// ReadLine implements [EventReader]. The line is a whole thread.
 func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d zedDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {
@@ -161,7 +161,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 	}
 }
 
-// reportOldMessage reports a message of a version before 0.3.0.
+// reportOldMessage reports a message in a format before 0.3.0.
 func (z *zedMessage) reportOldMessage(m *messageReporter) {
 	kind := EventText
 	switch z.Role {
@@ -195,7 +195,7 @@ func (r *zedResult) reportResult(m *messageReporter) {
 		output = resultText(r.Output)
 	}
 	var parts []json.RawMessage
-	if json.Unmarshal(r.Content, &parts) == nil { // an array of {"Text"}
+	if json.Unmarshal(r.Content, &parts) == nil { // The content is an array of {"Text"} objects.
 		output = ""
 		for _, part := range parts {
 			output += resultText(part)

@@ -1,4 +1,4 @@
-// This file finds the annotations of lines that a tool is about to change.
+// This file finds the annotations of the lines that a tool is about to change.
 
 package fileedits
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// AnnotationsBeforeEdit returns the annotations of lines that are about to be changed, according to a hook's
-// report. It leaves out annotations for which only similar lines were found. If the change cannot
-// be made, it returns nothing.
+// AnnotationsBeforeEdit returns the annotations of the lines that a reported edit is about to change. It leaves out
+// annotations whose exact lines were not found in the file. If the edit cannot be applied to the file, it returns
+// nothing.
 func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.FoundAnnotation, error) {
 	l, ok := r.parseReport()
 	isBefore := l.EventName == "PreToolUse" || l.EventName == "BeforeTool"
@@ -35,7 +35,7 @@ func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) 
 		}
 		found, err := b.FindTouchedBy(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
-			continue // a new file or a binary file
+			continue // The file is new or binary, so it has no annotated lines.
 		}
 		if err != nil {
 			return nil, err
@@ -45,14 +45,14 @@ func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) 
 	return slices.DeleteFunc(out, func(f annotate.FoundAnnotation) bool { return f.Confidence < .5 }), nil
 }
 
-// fileEdit is a call's change of a file. apply returns the content after the change, or false
-// if it cannot be determined.
+// fileEdit describes how a call changes one file. The function apply returns the file's content after the change, or
+// false if the content cannot be determined.
 type fileEdit struct {
 	path  string
 	apply func(text string) (string, bool)
 }
 
-// changedFiles returns the changes of files by a call.
+// changedFiles returns a fileEdit for each file that the call changes.
 func (call *chatCall) changedFiles() []fileEdit {
 	if call.patch == "" {
 		return []fileEdit{{call.edit.Path, func(text string) (string, bool) {
@@ -76,8 +76,8 @@ func (call *chatCall) changedFiles() []fileEdit {
 	return out
 }
 
-// applyHunks applies the hunks of a patch. Each hunk is applied at the next position where its old lines
-// occur.
+// applyHunks applies a patch's hunks to a text. Each hunk is applied at the next position where its old lines occur.
+// It returns false if they do not occur.
 func (f fileChange) applyHunks(text string) (string, bool) {
 	if f.isDeletion {
 		return "", true

@@ -1,5 +1,5 @@
-// This file contains the code that the readers share, because the
-// file tools of these clients are similar.
+// This file records the calls of editing tools and their answers, for all clients. It also interprets the calls of all
+// clients except Claude Code, whose file tools are similar.
 
 package fileedits
 
@@ -16,16 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// chatState is a conversation whose lines are in order.
+// chatState is the state of a conversation while its lines are read in order.
 type chatState struct {
 	transcript       *Transcript
-	reasoningByAgent map[string]*reasoning // by sub-agent ("" for the main agent)
-	pendingCalls     map[string]*chatCall  // calls without an answer
+	reasoningByAgent map[string]*reasoning // reasoning so far, by sub-agent ("" for the main agent)
+	pendingCalls     map[string]*chatCall  // calls without an answer, by call ID
 	seenCallIDs      map[string]bool
-	editsByCall      map[int][]Edit // edits by number of the call
+	editsByCall      map[int][]Edit // edits that were found, by chatCall.index
 	callCount        int
 
-	hasUniqueCallIDs bool // the IDs of calls are unique, also across sessions
+	hasUniqueCallIDs bool // Call IDs are unique across all sessions.
 	parse            func(tool string, args json.RawMessage) *chatCall
 
 	session string
@@ -33,20 +33,20 @@ type chatState struct {
 	model   string
 }
 
-// chatCall is a call of an editing tool that was not answered yet.
+// chatCall is a call of an editing tool whose answer was not read yet.
 type chatCall struct {
 	index        int
 	edit         Edit
 	replacements []claudeEdit
-	newContent   *string // content of the whole file, if the call wrote the whole file (otherwise nil)
+	newContent   *string // the whole file's new content, or nil if the call does not write a whole file
 	patch        string
 
-	claude *claudeCall // the call is one of Claude Code (otherwise nil)
+	claude *claudeCall // is set only for calls of Claude Code
 
-	// The result of a call with a patch is used at the end, because the client may report the changes
-	// before or after it.
+	// The result of a call with a patch is recorded here and used at the end of the transcript, because the client may
+	// report the file changes before or after the result.
 	hasResult, hasFailed bool
-	changes              map[string]reportedChange // nil if the client did not report the changes
+	changes              map[string]reportedChange // file changes that the client reported, or nil
 }
 
 func newChat(t *Transcript) *chatState {
@@ -60,7 +60,7 @@ func newChat(t *Transcript) *chatState {
 	}
 }
 
-// reasoningFor returns the reasoning of a sub-agent so far.
+// reasoningFor returns what an agent has said and thought so far. It never returns nil.
 func (c *chatState) reasoningFor(sub string) *reasoning {
 	if r := c.reasoningByAgent[sub]; r != nil {
 		return r
@@ -75,7 +75,7 @@ func (c *chatState) addThought(sub, text string) {
 	c.reasoningByAgent[sub] = c.reasoningFor(sub).withThought(text)
 }
 
-// recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
+// recordRequest records a person's prompt to an agent. It ignores text that a program inserted in the person's name.
 func (c *chatState) recordRequest(sub, text string) {
 	text = clientfile.PromptText(text)
 	if text != "" {
@@ -83,13 +83,13 @@ func (c *chatState) recordRequest(sub, text string) {
 	}
 }
 
-// editingTools lists the editing tools by name in lower case. Tools that take a patch have the patch
-// instead of a file argument.
+// editingTools contains the lower-case names of tools that edit files. A tool that takes a patch has no file argument,
+// because the patch names the files.
 var editingTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true,
 	"multiedit": true, "insert": true,
 	"str_replace": true, "str_replace_editor": true, "apply_patch": true, "patch": true}
 
-// toolArgs contains the arguments of editing tools under the names used by all clients.
+// toolArgs contains the arguments of editing tools, under the names that the different clients use.
 type toolArgs struct {
 	FilePath        string `json:"file_path"`
 	FilePathCamel   string `json:"filePath"`
@@ -118,7 +118,7 @@ type toolArgs struct {
 	PatchText string  `json:"patchText"`
 }
 
-// shellArgs contains the arguments of tools that run a command.
+// shellArgs contains the arguments of tools that run a shell command.
 type shellArgs struct {
 	Command json.RawMessage `json:"command"`
 	Cmd     json.RawMessage `json:"cmd"`
@@ -126,14 +126,14 @@ type shellArgs struct {
 	Dir     string          `json:"working_directory"`
 }
 
-// parseCall parses the arguments of a tool. It returns nil if the tool does not edit files.
+// parseCall parses the arguments of a tool call. It returns nil if the tool does not edit files.
 func parseCall(tool string, raw json.RawMessage) *chatCall {
 	name := strings.ToLower(tool)
 	if !editingTools[name] && !shellTools[name] {
 		return nil
 	}
 	var shell shellArgs
-	_ = json.Unmarshal(raw, &shell) // the arguments may be a text
+	_ = json.Unmarshal(raw, &shell) // Ignore the error: the arguments may be a text.
 	if patch := shellPatch(shell.Command, shell.Cmd); patch != "" {
 		return &chatCall{edit: Edit{Dir: shell.Workdir + shell.Dir}, patch: patch}
 	}
@@ -142,7 +142,7 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	}
 	var a toolArgs
 	var text string
-	if json.Unmarshal(raw, &text) == nil { // the arguments, or a patch, as a JSON string
+	if json.Unmarshal(raw, &text) == nil { // The arguments, or a patch, are in a JSON string.
 		raw = json.RawMessage(text)
 		if !json.Valid(raw) {
 			a.Patch = text
@@ -157,7 +157,7 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	return a.toCall(shell.Workdir + shell.Dir)
 }
 
-// toCall returns the call with these arguments, in a directory if the call names one.
+// toCall returns the call that these arguments describe. Relative paths are relative to dir.
 func (a *toolArgs) toCall(dir string) *chatCall {
 	call := &chatCall{newContent: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchText)}
 	if call.patch == "" && strings.Contains(a.Command, "*** Begin Patch") {
@@ -182,17 +182,17 @@ func (a *toolArgs) toCall(dir string) *chatCall {
 	return call
 }
 
-// argumentKey returns a name for a call that depends only on its arguments, for clients whose hooks do not
-// name calls.
+// argumentKey returns an ID for a call that depends only on the call's arguments. It is used for clients whose hook
+// reports contain no call IDs.
 func (call *chatCall) argumentKey() string {
-	// Ignore the error: these types can always be encoded.
+	// Ignore the error: values of these types can always be encoded.
 	b, _ := json.Marshal([]any{call.edit.Path, call.replacements, call.newContent, call.patch})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
 }
 
-// recordCall records a call of a tool, unless it was recorded before. If id is "", the call is identified
-// by its arguments.
+// recordCall records a tool call and returns it. A call that was recorded before is not recorded again. It returns nil
+// if the tool edits no files, or if the call was already answered. If id is "", argumentKey identifies the call.
 func (c *chatState) recordCall(id, sub, tool string, args json.RawMessage, callTime time.Time) *chatCall {
 	call := c.parse(tool, args)
 	if call == nil {
@@ -208,7 +208,8 @@ func (c *chatState) recordCall(id, sub, tool string, args json.RawMessage, callT
 	return call
 }
 
-// annotationCallID returns the name of a call in annotations.
+// annotationCallID returns the ID under which annotations refer to a call. If call IDs are not unique across sessions,
+// the session is a part of it.
 func (c *chatState) annotationCallID(session, id string) string {
 	if c.hasUniqueCallIDs {
 		return id
@@ -216,7 +217,7 @@ func (c *chatState) annotationCallID(session, id string) string {
 	return strings.TrimSpace(session + " " + id)
 }
 
-// addCall records a call that was not recorded before.
+// addCall adds a call that was not recorded before, together with the agent's reasoning before it.
 func (c *chatState) addCall(call *chatCall, id, sub string, callTime time.Time) {
 	c.seenCallIDs[id] = true
 	e := &call.edit
@@ -234,23 +235,23 @@ func (c *chatState) addCall(call *chatCall, id, sub string, callTime time.Time) 
 	c.reasoningByAgent[sub] = c.reasoningFor(sub).withEdit()
 }
 
-// displayedResult contains the data that a client shows for a successful edit.
+// displayedResult contains the data that a client shows to the person for a successful edit.
 type displayedResult struct {
 	Diff            string  `json:"fileDiff"`
 	Path            string  `json:"filePath"`
 	NewContent      *string `json:"newContent"`
 	DetailedContent string  `json:"detailedContent"`
 
-	// Change is the file before and after an edit by opencode. opencode also reports a diff, which
-	// is not used because it lacks the indentation.
+	// Change contains the file before and after an edit by opencode. The diff that opencode also reports is not used,
+	// because it lacks the indentation.
 	Change struct {
 		Before *string `json:"before"`
 		After  *string `json:"after"`
 	} `json:"filediff"`
 }
 
-// recordAnswer records the answer to a call: whether it failed, and the data that the client shows. The
-// argument output is the text that the tool returned.
+// recordAnswer records a call's answer: whether the call failed, the data that the client shows (result), and the text
+// that the tool returned (output).
 func (c *chatState) recordAnswer(id string, failed bool, result json.RawMessage, output string) {
 	call := c.pendingCalls[id]
 	switch {
@@ -266,8 +267,8 @@ func (c *chatState) recordAnswer(id string, failed bool, result json.RawMessage,
 	}
 }
 
-// recordChanges records the changes of files that a client reports for a call. If the call is not known,
-// recordChanges adds it.
+// recordChanges records the file changes that a client reports for a call. If the call is not known, recordChanges
+// adds it.
 func (c *chatState) recordChanges(id, sub string, failed bool, changes json.RawMessage, changeTime time.Time) {
 	call := c.pendingCalls[id]
 	isNew := id != "" && !c.seenCallIDs[id]
@@ -280,7 +281,8 @@ func (c *chatState) recordChanges(id, sub string, failed bool, changes json.RawM
 	}
 	call.hasResult, call.hasFailed = true, failed
 	call.changes = map[string]reportedChange{}
-	_ = json.Unmarshal(changes, &call.changes) // unreadable changes are treated as missing
+	// Ignore the error: changes that cannot be decoded are treated as missing.
+	_ = json.Unmarshal(changes, &call.changes)
 }
 
 func (c *chatState) recordResult(call *chatCall, result json.RawMessage, output string) {
@@ -290,7 +292,7 @@ func (c *chatState) recordResult(call *chatCall, result json.RawMessage, output 
 	} else {
 		var s displayedResult
 		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-			s = displayedResult{} // the answer is a text
+			s = displayedResult{} // The answer is a text and contains no displayed data.
 		}
 		es = c.callEdits(call, s)
 	}
@@ -300,8 +302,9 @@ func (c *chatState) recordResult(call *chatCall, result json.RawMessage, output 
 	c.editsByCall[call.index] = es
 }
 
-// callEdits returns the edits of a call: from the diff that the client shows, or from the text that was
-// written. If neither contains line numbers, the edits must be searched for in the file.
+// callEdits determines the edits of an answered call. It uses the file's text before and after the edit, the diff that
+// the client shows, or the text that was written, whichever is present. If none contains line numbers, the edits have
+// no position, and MakeRecords searches for them in the file.
 func (c *chatState) callEdits(call *chatCall, s displayedResult) []Edit {
 	e := call.edit
 	if s.Path != "" {

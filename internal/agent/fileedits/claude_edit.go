@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// claudeInput contains the arguments of all editing tools.
+// claudeInput contains the arguments of all editing tools of Claude Code.
 type claudeInput struct {
 	File       string       `json:"file_path"`
 	Notebook   string       `json:"notebook_path"`
@@ -34,7 +34,7 @@ type claudeEdit struct {
 	ReplaceAll bool   `json:"replace_all"`
 }
 
-// claudeResult contains the results of all editing tools.
+// claudeResult contains the results of all editing tools of Claude Code.
 type claudeResult struct {
 	File             string  `json:"filePath"`
 	Notebook         string  `json:"notebook_path"`
@@ -42,7 +42,7 @@ type claudeResult struct {
 	OriginalContents *string `json:"originalFileContents"`
 	OldNotebook      *string `json:"original_file"`
 	NewNotebook      *string `json:"updated_file"`
-	Kind             string  `json:"type"` // for Write: create or update
+	Kind             string  `json:"type"` // "create" or "update", only for the tool Write
 	IsUserModified   bool    `json:"userModified"`
 	Patch            []struct {
 		New   int      `json:"newStart"`
@@ -50,14 +50,14 @@ type claudeResult struct {
 	} `json:"structuredPatch"`
 }
 
-// claudeCall is a call of Claude Code's editing tools.
+// claudeCall is a call of an editing tool of Claude Code.
 type claudeCall struct {
 	tool string
 	args claudeInput
 	edit Edit
 }
 
-// parseClaudeCall parses the arguments of a tool. It returns nil if the tool does not edit files.
+// parseClaudeCall parses the arguments of a tool call. It returns nil if the tool does not edit files.
 func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 	switch tool {
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
@@ -65,14 +65,14 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 		return nil
 	}
 	call := &chatCall{claude: &claudeCall{tool: tool}}
-	_ = json.Unmarshal(raw, &call.claude.args) // without arguments, no edit is found
+	_ = json.Unmarshal(raw, &call.claude.args) // Ignore the error: without arguments, no edit is found.
 	call.edit.Path = call.claude.args.File + call.claude.args.Notebook
 	call.edit.mayHaveExpandedTabs = true
 	return call
 }
 
-// editsFromResult returns the edits of a successful call. The argument output is the text that the tool
-// returned.
+// editsFromResult returns the edits of a successful call. The edits are copies of made with the changed lines added.
+// The argument output is the text that the tool returned.
 func (call *claudeCall) editsFromResult(made Edit, result json.RawMessage, output string) []Edit {
 	var res claudeResult
 	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
@@ -87,19 +87,19 @@ func jsonQuote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // ignore the error: encoding a string to a buffer never fails
+	_ = enc.Encode(s) // Ignore the error: writing to a buffer never fails.
 	return strings.TrimSpace(b.String())
 }
 
-// contentChange describes the change by a call as far as the transcript contains it.
+// contentChange describes how a call changed a file, as far as the transcript contains this.
 type contentChange struct {
 	replacements   []claudeEdit
-	newContent     string      // content of the whole file after the call
-	insertedRanges []lineRange // inserted lines
-	isKnown        bool        // now and where are known
+	newContent     string      // the whole file's content after the call
+	insertedRanges []lineRange // ranges of inserted lines in newContent
+	isKnown        bool        // newContent and insertedRanges are set.
 }
 
-// computeChange computes the content after a call from the content before.
+// computeChange applies the call to the file's previous content, if the transcript contains that content.
 func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) contentChange {
 	in := &call.args
 	c := contentChange{replacements: in.Edits}
@@ -127,8 +127,8 @@ func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) cont
 	return c
 }
 
-// callEdits returns the edits of a call: from the content before the call, if the transcript contains
-// it, from the patch, or from the inserted text.
+// callEdits returns the edits of a call. It takes them from the patch in the result, from the computed new content, or
+// from the inserted text, whichever is present first.
 func (call *claudeCall) callEdits(res *claudeResult, toolOutput string) []Edit {
 	if call.tool == "NotebookEdit" {
 		return call.notebookEdits(res)
@@ -143,15 +143,15 @@ func (call *claudeCall) callEdits(res *claudeResult, toolOutput string) []Edit {
 		return e.editsInRanges(c.newContent, c.insertedRanges)
 	}
 	if text := call.args.Content; call.tool == "Write" && text != nil {
-		// The file existed before, and the transcript does not contain its previous content.
-		// Therefore the agent counts as the author of all lines.
+		// The file existed before the call, but the transcript does not contain its previous content. Therefore all
+		// lines count as written by the agent.
 		return e.editsInRanges(*text, []lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(*text)))}})
 	}
 	return e.snippetEdits(c.replacements, parseSnippet(toolOutput))
 }
 
-// patchEdits returns the edits in the hunks of a result. Leading tabs are restored from the content or
-// the arguments of the call.
+// patchEdits returns the edits in the patch of a result. Claude Code shows leading tabs as spaces, so the tabs are
+// restored from the new content or the call's arguments.
 func (call *claudeCall) patchEdits(res *claudeResult, c contentChange) []Edit {
 	var texts []string
 	for _, t := range c.replacements {
@@ -173,8 +173,8 @@ func (call *claudeCall) patchEdits(res *claudeResult, c contentChange) []Edit {
 	return call.edit.hunkEdits(hunks, now, texts)
 }
 
-// hunkEdits returns the edits in hunks. If the content after the edit is known and the hunks match
-// it, the lines are taken from the content. Otherwise, leading tabs are restored from texts.
+// hunkEdits returns an edit like e for each stretch of changed lines in the hunks. If newContent matches a hunk, the
+// lines are taken from newContent. Otherwise, leading tabs are restored from texts.
 func (e Edit) hunkEdits(hunks []hunk, newContent *string, texts []string) []Edit {
 	var lines []string
 	if newContent != nil {
@@ -198,13 +198,13 @@ func (e Edit) hunkEdits(hunks []hunk, newContent *string, texts []string) []Edit
 	return out
 }
 
-// snippetEdits converts the inserted texts to edits. An edit gets line numbers if the lines that the
-// tool printed contain its text. Otherwise it must be searched for in the file.
+// snippetEdits returns an edit for each inserted text. If the numbered lines that the tool printed contain the text,
+// the edit gets their line numbers. Otherwise the text must be searched for in the file.
 func (e Edit) snippetEdits(replacements []claudeEdit, numberedLines []numberedLine) []Edit {
 	var out []Edit
 	for _, t := range replacements {
 		if t.New == "" {
-			continue // without inserted text, there is nothing to search for
+			continue // Without an inserted text, there is nothing to search for.
 		}
 		s := e
 		at, ok := locateText(numberedLines, t.New)
@@ -243,8 +243,8 @@ func (e Edit) snippetEdits(replacements []claudeEdit, numberedLines []numberedLi
 	return out
 }
 
-// matchesLines reports whether lines contain the block of an edit at its position. Leading tabs in the
-// block may be shown as spaces.
+// matchesLines reports whether the file's lines contain the edit's block at the edit's position. The block may contain
+// two spaces for each leading tab.
 func matchesLines(lines []string, e Edit) bool {
 	isInFile := e.Span.First >= 1 && e.Span.Last <= len(lines)
 	if !isInFile || len(e.Block) != e.Span.Len() {
@@ -264,7 +264,8 @@ func expandLeadingTabs(l string) string {
 	return strings.Repeat("  ", len(l)-len(rest)) + rest
 }
 
-// restoreLeadingTabs restores the leading tabs of lines that occur in texts.
+// restoreLeadingTabs returns the lines with their leading tabs restored. A line is restored if the texts contain the
+// same line with tabs instead of spaces.
 func restoreLeadingTabs(lines []string, texts []string) []string {
 	var have map[string]string
 	out := slices.Clone(lines)
@@ -289,19 +290,19 @@ func restoreLeadingTabs(lines []string, texts []string) []string {
 	return out
 }
 
-// applyReplacements applies the edits in order. It returns the resulting text and the positions of all
-// replacements, or false if an edit does not match.
+// applyReplacements replaces texts in their order. It returns the resulting text and the line ranges of all
+// replacements. It returns false if a text to replace does not occur, or if the result is too large.
 func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, bool) {
 	type place struct {
-		from, to int  // inserted bytes
-		gone     bool // nothing was inserted and whole lines were removed
+		from, to int  // range of the inserted bytes
+		gone     bool // Nothing was inserted, and whole lines were removed.
 	}
 	var places []place
 	for _, t := range todo {
 		old := t.Old
 		removesText := t.New == "" && !strings.HasSuffix(old, "\n")
 		if removesText && strings.Contains(text, old+"\n") {
-			old += "\n" // the tool removes the line together with its line end
+			old += "\n" // The tool also removes the newline of the removed line.
 		}
 		if old == "" {
 			if text != "" {
@@ -356,8 +357,8 @@ func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, boo
 	return text, slices.Compact(out), true
 }
 
-// commonLineBytes returns the number of bytes in the whole lines that a and b have in common at their
-// beginning and end.
+// commonLineBytes returns how many bytes of whole lines a and b have in common at their beginning (head) and end
+// (foot).
 func commonLineBytes(a, b string) (head, foot int) {
 	for {
 		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
@@ -379,8 +380,8 @@ func commonLineBytes(a, b string) (head, foot int) {
 		}
 		foot = len(a) - head - i
 	}
-	// If the remaining part of one text is also the last line in the other's remaining part, both
-	// have this line in common as well.
+	// If the rest of one text is also the last line in the rest of the other text, this line is common to both as
+	// well.
 	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		foot += len(ra)
@@ -390,7 +391,7 @@ func commonLineBytes(a, b string) (head, foot int) {
 	return head, foot
 }
 
-// numberedLine is a line of a file with its number, as shown by a tool.
+// numberedLine is a line of a file with its line number, as a tool prints it.
 type numberedLine struct {
 	number int
 	text   string
@@ -400,7 +401,7 @@ var numberedLinePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
 })
 
-// parseSnippet parses the numbered lines in older tools' output.
+// parseSnippet parses the numbered lines in the output of older tools.
 func parseSnippet(toolOutput string) []numberedLine {
 	var out []numberedLine
 	for l := range strings.SplitSeq(toolOutput, "\n") {
@@ -420,7 +421,7 @@ func parseSnippet(toolOutput string) []numberedLine {
 	return out
 }
 
-// locateText finds the lines that contain a text. The text must occur exactly once.
+// locateText returns the range of the lines that contain a text. It returns false unless the text occurs exactly once.
 func locateText(lines []numberedLine, text string) (lineRange, bool) {
 	if len(lines) == 0 || strings.TrimSpace(text) == "" {
 		return lineRange{}, false
@@ -443,7 +444,8 @@ func locateText(lines []numberedLine, text string) (lineRange, bool) {
 	return lineRange{firstLine: first, count: n}, true
 }
 
-// notebookEdits returns the edits of a cell. A notebook contains the lines of a cell as JSON strings.
+// notebookEdits returns the edits of a notebook cell. In a notebook file, each line of a cell is a JSON string, so the
+// edits contain lines in this form.
 func (call *claudeCall) notebookEdits(res *claudeResult) []Edit {
 	e := call.edit
 	e.mayHaveExpandedTabs = false

@@ -1,17 +1,19 @@
-// This file creates edits from line ranges of a content.
+// This file creates edits from line ranges of a file's content.
 
 package fileedits
 
 import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 
-// lineRange is a range of lines in a file after an edit.
+// lineRange is a range of lines in a file's content after an edit.
 type lineRange struct {
-	firstLine, count int  // first is the line number, from 1 (n is 0 if lines were only removed before it)
-	isRemoval        bool // lines were only removed
+	// The first line's number, from 1, and the number of lines. If lines were only removed, firstLine is the line
+	// after them and count is 0.
+	firstLine, count int
+	isRemoval        bool // Lines were removed, and none was inserted.
 }
 
-// editsInRanges returns an edit like e for each line range of a content. A range that only removed lines becomes an
-// edit of the lines before and after it.
+// editsInRanges returns an edit like e for each line range of a content. If lines were only removed, the edit consists
+// of the lines before and after the removed lines.
 func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 	lines := annotate.SplitLines([]byte(content))
 	var out []Edit
@@ -26,7 +28,7 @@ func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 		}
 		first, last = max(first, 1), min(last, len(lines))
 		if last < first {
-			continue // the file is empty now
+			continue // The file is empty after the removal, so no line remains.
 		}
 		at.Span = annotate.Span{First: first, Last: last}
 		at.Block = lines[first-1 : last]
@@ -37,8 +39,8 @@ func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 	return out
 }
 
-// changedRange returns the smallest line range that contains all differences between two contents, or nil if the
-// contents are equal.
+// changedRange returns the smallest line range of newText that contains all differences from oldText. It returns nil
+// if the texts are equal.
 func changedRange(oldText, newText string) []lineRange {
 	a, b := annotate.SplitLines([]byte(oldText)), annotate.SplitLines([]byte(newText))
 	i := 0

@@ -1,4 +1,4 @@
-// This file finds the edits in the events of a transcript.
+// This file finds the edits in a transcript's events.
 
 package fileedits
 
@@ -8,19 +8,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// eventReader reads a transcript with a [clientfile.EventReader].
+// eventReader collects the edits in one transcript. A [clientfile.EventReader] converts the lines to events.
 type eventReader struct {
 	*chatState
 	reader clientfile.EventReader
 
-	reasoningAtNode map[string]*reasoning // reasoning after each node of the conversation
-	lastNodes       map[string]string     // last node, by sub-agent ("" for the main agent)
+	reasoningAtNode map[string]*reasoning // reasoning after each node of the conversation, by node ID
+	lastNodes       map[string]string     // ID of the last node, by sub-agent ("" for the main agent)
 
-	hasUnnamedCalls bool              // calls are identified by their arguments
-	unnamedCallKeys map[string]string // names of unnamed calls by the IDs in the transcript
+	hasUnnamedCalls bool              // The calls have no IDs and are identified by their arguments.
+	unnamedCallKeys map[string]string // argumentKey of each unnamed call, by the call's ID in the transcript
 }
 
-// newEventReader returns a reader for a client's transcript, which adds the edits to t.
+// newEventReader returns a reader for a client's transcript. The reader adds the edits to t.
 func newEventReader(c clientfile.EventClient, t *Transcript, path string) *eventReader {
 	made := newChat(t)
 	made.hasUniqueCallIDs = c.HasUniqueCallIDs
@@ -66,15 +66,15 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		if r.hasUnnamedCalls {
 			id = r.unnamedCallKeys[e.ID]
 			if e.HasFailed {
-				delete(r.seenCallIDs, id) // the same call may succeed later
+				delete(r.seenCallIDs, id) // The agent may repeat the failed call with the same arguments.
 			}
 		}
 		r.recordAnswer(id, e.HasFailed, e.DisplayData, e.ResultText())
 	}
 }
 
-// moveToNode makes the node of an event the agent's position in the conversation. If the person went back in the
-// conversation, the reasoning at the event's parent node becomes the agent's current reasoning again.
+// moveToNode sets an agent's position in the conversation to the event's node. If the person went back in the
+// conversation, it restores the reasoning that the agent had at the event's parent node.
 func (r *eventReader) moveToNode(e *clientfile.Event, sub string) {
 	last := r.lastNodes[sub]
 	if e.NodeID == "" || e.NodeID == last {
@@ -89,7 +89,7 @@ func (r *eventReader) moveToNode(e *clientfile.Event, sub string) {
 	r.lastNodes[sub] = e.NodeID
 }
 
-// recordUnnamedCall records a call of a client whose hooks do not name calls.
+// recordUnnamedCall records a call of a client whose hook reports contain no call IDs.
 func (r *eventReader) recordUnnamedCall(e *clientfile.Event, sub string) {
 	delete(r.unnamedCallKeys, e.ID)
 	if call := r.recordCall("", sub, e.ToolName, e.Args, e.Time); call != nil {

@@ -1,5 +1,5 @@
-// Fuzzing of the readers of transcripts and patches: these come from other
-// programs, and nothing in them may end the run or give lines that cannot be.
+// This file fuzzes the readers of transcripts and patches, which other programs write. No input may cause a panic or
+// edits at impossible lines.
 
 package fileedits
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// geminiMessages are two prompts with an edit each. The second edit has no words of its own.
+// geminiMessages contains two prompts, each followed by an edit. The agent says nothing before the second edit.
 const geminiMessages = `{"id":"m1","type":"user","content":"Raise the jetty."}
 {"id":"m2","type":"gemini","content":"It is low.","toolCalls":[{"id":"c1","name":"write_file","args":{"file_path":"a.go","content":"package a\n"},"status":"success"}]}
 {"id":"m3","type":"gemini","content":"Now I paint it."}
@@ -15,7 +15,7 @@ REWIND
 {"id":"m4","type":"user","content":"Lower it."}
 {"id":"m5","type":"gemini","content":"","toolCalls":[{"id":"c2","name":"write_file","args":{"file_path":"b.go","content":"package b\n"},"status":"success"}]}`
 
-// TestGeminiRewind tests that words before a rewind are not the reason of an edit after it.
+// TestGeminiRewind tests that a text before a rewind is not used as the reason for an edit after the rewind.
 func TestGeminiRewind(t *testing.T) {
 	for rewind, want := range map[string]string{
 		`{"$rewindTo":"m1"}`: "Lower it.",

@@ -1,5 +1,5 @@
-// This file converts edits to annotations. It finds the edited files in the tree. If the transcript
-// does not contain the numbers of the edited lines, it also finds the lines.
+// This file converts edits to annotation records. It finds the edited files in the tree. If the transcript does not
+// contain the line numbers of an edit, it searches the file for the lines.
 
 package fileedits
 
@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Options configure [MakeRecords]. Nil and zero fields mean the default.
+// Options configure [MakeRecords]. A nil Options and zero fields mean the defaults.
 type Options struct {
-	// OldTreePath is the absolute path of the tree when the transcript was written. The default is the
+	// OldTreePath is the absolute path that the tree had when the transcript was written. The default is the tree's
 	// present path.
 	OldTreePath string
 }
@@ -30,17 +30,17 @@ type Options struct {
 type RecordsResult struct {
 	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
-	OutsideFiles   []string // files outside of the tree, without repetitions, as named in the transcript
-	OutsideEdits   int      // number of edits in these files
-	UnlocatedEdits int      // number of edits with lines that are neither in the transcript nor in the file
+	OutsideFiles   []string // edited files outside of the tree, as the transcript names them, each once
+	OutsideEdits   int      // number of edits in OutsideFiles
+	UnlocatedEdits int      // number of edits whose lines are neither in the transcript nor in the present file
 }
 
-// MakeRecords makes a record for each edit of a file in the store's tree. The record's ID is derived from
-// the name of the tool call, so that reading a transcript again, or its continuation in a different
-// file, results in the same records. If an edit's text is known but its line numbers are not, the
-// record has no Span. If the agent renamed the file later, the record has the last name, because
-// git may not know the names in between. This requires that a file with the last name exists and no
-// file has the old name.
+// MakeRecords makes a record for each edit of a file in the store's tree. A record's ID is derived from the ID of the
+// tool call. Therefore, reading the transcript again, or its continuation in another file, results in the same
+// records. If an edit's text is known but its position is not, the record has no Span.
+//
+// If the agent renamed the file later, the record contains the last name, because git may not know the names in
+// between. The last name is used only if a file with it exists and no file has the old name.
 func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, error) {
 	var opts Options
 	if o != nil {
@@ -48,7 +48,7 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	}
 	j := &RecordsResult{}
 	outside := map[string]bool{}
-	now := map[string][]string{} // present lines of files
+	now := map[string][]string{} // present lines of the files that were read, by file name
 	names := findRenames(b, t, opts.OldTreePath)
 	for i := range t.Edits {
 		e := &t.Edits[i]
@@ -91,8 +91,8 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	return j, nil
 }
 
-// treeFile returns the path, relative to the root of the store's tree, of the file that an edit changed. If
-// oldTreePath is not "", absolute paths are relative to that directory. It returns false if the file is not in the
+// treeFile returns the path of the edited file, relative to the root of the store's tree. If oldTreePath is not "",
+// absolute paths in the transcript are relative to that directory. It returns false if the file is outside of the
 // tree.
 func treeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
 	name := e.Path
@@ -113,12 +113,12 @@ func treeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
 	return file, err == nil
 }
 
-// renamesByFile lists the renames of each file, by its old name, in edit order.
+// renamesByFile contains the renames of each file by its old name, in the order in which they happened.
 type renamesByFile map[string][]renameStep
 
 type renameStep struct {
 	newName   string
-	editCount int // number of edits before the rename
+	editCount int // number of edits that happened before the rename
 }
 
 func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesByFile {
@@ -134,9 +134,9 @@ func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesBy
 	return m
 }
 
-// currentName returns the present name of the file that had a name when edit number i was made. It follows the later
-// renames. It returns the given name if no rename follows, if a file with this name still exists, or if no file with
-// the last name exists.
+// currentName returns the present name of a file that was called file when edit number i was made. It follows the
+// later renames. It returns file itself if there are none, if a file of that name still exists, or if no file has the
+// last name.
 func (m renamesByFile) currentName(b *annotate.Store, file string, i int) string {
 	now := file
 	for hops := 0; hops < maxRenames; hops++ {
@@ -155,22 +155,22 @@ func (m renamesByFile) currentName(b *annotate.Store, file string, i int) string
 	return now
 }
 
-// maxRenames is the maximum number of a file's renames that are followed.
+// maxRenames limits how many renames of a file are followed, so that circular renames end.
 const maxRenames = 100
 
-// isAbs reports whether the path is absolute on any operating system, because a transcript may come
-// from another system.
+// isAbs reports whether a path is absolute on any operating system. The transcript may come from another system.
 func isAbs(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") ||
 		(len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
-// restoreLeadingTabsFrom restores the leading tabs of lines that occur in a file. See [restoreLeadingTabs].
+// restoreLeadingTabsFrom is like [restoreLeadingTabs], for lines that occur in a file.
 func restoreLeadingTabsFrom(lines, file []string) []string {
 	return restoreLeadingTabs(lines, []string{strings.Join(file, "\n")})
 }
 
-// locateBlock searches the present file for the lines of an edit.
+// locateBlock searches the present file for the edit's lines. If it finds them in exactly one best position, it sets
+// the edit's position.
 func (e *Edit) locateBlock(lines []string) {
 	if e.partialText != "" {
 		all := make([]numberedLine, len(lines))
@@ -220,17 +220,17 @@ func (e *Edit) locateBlock(lines []string) {
 			twice = true
 		}
 	}
-	// If two positions match equally well, neither is used.
+	// If two positions match equally well, the edit's position stays unknown.
 	if at >= 0 && !twice {
 		e.setBlock(lines, at, n)
 	} else if e.mayBeReformatted {
-		e.Block = nil // the spelling in the file is not known
+		e.Block = nil // The lines may be spelled differently in the file.
 	}
 }
 
 func trimSpaceAndComma(l string) string { return strings.TrimSuffix(strings.TrimSpace(l), ",") }
 
-// setBlock sets the block to n lines that start at index first.
+// setBlock sets the edit's lines to the n lines that begin at index first, and the adjacent lines.
 func (e *Edit) setBlock(lines []string, first, n int) {
 	e.Span = annotate.Span{First: first + 1, Last: first + n}
 	e.Block = lines[first : first+n]
@@ -239,7 +239,7 @@ func (e *Edit) setBlock(lines []string, first, n int) {
 	e.enclosingLines = annotate.FindEnclosingLines(lines, first)
 }
 
-// annotationRecord returns the record for an edit. nameAtEdit is the file's name at the time of the edit.
+// annotationRecord returns the annotation record for the edit. nameAtEdit is the file's name when the edit was made.
 func (e *Edit) annotationRecord(b *annotate.Store, client, file, nameAtEdit string) annotate.Record {
 	r := annotate.Record{
 		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: truncateField(e.Model),
@@ -264,9 +264,9 @@ func (e *Edit) annotationRecord(b *annotate.Store, client, file, nameAtEdit stri
 	return r
 }
 
-// truncateField shortens a value to the maximum length of a record's short field.
+// truncateField shortens a value to at most maxField bytes.
 func truncateField(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxField)
 }
 
-const maxField = 256 // bytes
+const maxField = 256 // maximum size of a short field of a record, in bytes

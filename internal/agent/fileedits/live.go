@@ -1,9 +1,9 @@
-// This file makes annotations while a session runs, from the reports that a client sends to its
-// hook after an edit, and from the transcript, which contains the reasoning.
+// This file makes annotations while a session runs. It reads the report that a client sends to its hook after an edit,
+// and the transcript, which contains the agent's reasoning.
 //
-// The hook's report contains the result of a call that the transcript does not contain yet. The
-// transcript contains the text before the call. So the report is read as the next line of the
-// transcript. This gives an edit the same name as when the transcript is read later.
+// The report contains the result of a call, which the transcript does not contain yet. The transcript contains the
+// text before the call. Therefore the report is read as if it were the next line of the transcript. An edit then gets
+// the same ID as when the whole transcript is read later.
 
 package fileedits
 
@@ -28,27 +28,26 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Limits for reading a transcript after a report. Only the transcript's end and first
-// line are read.
+// These limits apply when a hook reads a transcript. Only the transcript's first line and its end are read.
 const (
-	maxEditTail  = 2 << 20  // bytes that are read after an edit
-	maxTurnTail  = 16 << 20 // bytes that are read at the end of a turn
-	maxFirstLine = 1 << 20  // bytes of the first line
+	maxEditTail  = 2 << 20  // number of bytes that are read at the transcript's end after an edit
+	maxTurnTail  = 16 << 20 // number of bytes that are read at the transcript's end when a turn ends
+	maxFirstLine = 1 << 20  // maximum size of the first line in bytes
 
-	// Time to wait for a transcript that is written after the hook has started.
+	// A client may write the transcript after it has started the hook. The hook waits at most this long.
 	maxTranscriptWait      = 500 * time.Millisecond
 	transcriptPollInterval = 10 * time.Millisecond
 )
 
 // HookInput is the data that a client passes to its hook.
 type HookInput struct {
-	Client string // name of the client, as for setup
-	Stdin  []byte // data from standard input
+	Client string // the client's name, as in oxbow setup
+	Stdin  []byte // the report, as read from standard input
 
-	CopilotHome     string // directory of Copilot CLI's sessions
-	OpencodeReports string // file in which hooks have stored earlier reports of opencode
+	CopilotHome     string // directory in which Copilot CLI stores its sessions
+	OpencodeReports string // file in which hooks have stored the earlier reports of opencode
 
-	RemoveSecrets func(string) string // removes text that must not be stored from reasoning
+	RemoveSecrets func(string) string // removes text that must not be stored from the agent's reasoning
 }
 
 func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
@@ -56,16 +55,17 @@ func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
 	return &l, ok && filepath.IsLocal(l.SessionID)
 }
 
-// ReportSummary summarizes a report.
+// ReportSummary tells what a hook report is about.
 type ReportSummary struct {
-	Session      string
-	Dir          string   // directory of the edited file, or the agent's working directory ("" if neither is known)
-	IsBeforeEdit bool     // an edit is about to be made
-	Files        []string // for Before: absolute paths of the files to be edited
-	IsAfterEdit  bool     // an edit was made, or a turn has ended
+	Session string
+	// directory of the edited file, or else the agent's working directory ("" if neither is known)
+	Dir          string
+	IsBeforeEdit bool     // The report announces an edit that the agent is about to make.
+	Files        []string // absolute paths of the files that will be edited, only if IsBeforeEdit is set
+	IsAfterEdit  bool     // The agent has made an edit, or a turn, a sub-agent or a session has ended.
 }
 
-// Summarize returns a summary of the report. It is empty if the report cannot be read.
+// Summarize returns a summary of the report. The summary is empty if the report cannot be parsed.
 func (r HookInput) Summarize() ReportSummary {
 	l, ok := r.parseReport()
 	if !ok {
@@ -90,14 +90,14 @@ func (r HookInput) Summarize() ReportSummary {
 	return a
 }
 
-// Clients' events after an edit, and when a turn, a sub-agent or a session ends.
+// These are the names of events that clients report after an edit, and at the end of a turn, a sub-agent or a session.
 var (
 	editEvents = []string{"PostToolUse", "AfterTool"}
 	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// liveCallID returns the ID that the reported call has in the transcript. If the report contains no ID,
-// it is the last unanswered call with the same arguments.
+// liveCallID returns the ID that the reported call has in the transcript. If the report contains no call ID, it
+// returns the ID of the last unanswered call with the same arguments.
 func liveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
 	call := parseCall(l.ToolName, l.ToolInput)
 	if c.HasUnnamedCalls {
@@ -106,7 +106,7 @@ func liveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *even
 	return cmp.Or(l.CallID, l.ToolUseID, reader.pendingCallID(call))
 }
 
-// pendingCallID returns the ID of the last unanswered call with the same arguments, or "".
+// pendingCallID returns the ID of the last unanswered call with the same arguments, or "" if there is none.
 func (c *chatState) pendingCallID(same *chatCall) string {
 	found, at := "", -1
 	if same == nil {
@@ -120,14 +120,14 @@ func (c *chatState) pendingCallID(same *chatCall) string {
 	return found
 }
 
-// AnnotationsForHook returns the annotations for a hook's report. After an edit, these are the annotations of
-// that edit. At the end of a turn, sub-agent or session, they are for all edits in the
-// transcript's last part. If the reasoning for an edit is not written in time, AnnotationsForHook returns
-// nothing, and the annotation is made at the turn's end. AnnotationsForHook changes nothing.
+// AnnotationsForHook returns the annotations that a hook report leads to. After an edit, these annotate that edit. At
+// the end of a turn, a sub-agent or a session, they annotate all edits in the last part of the transcript. If the
+// client does not write an edit's reasoning in time, AnnotationsForHook returns nothing for the edit, which is then
+// annotated at the end of the turn. It does not change the store.
 func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
 	if c, _ := clientfile.FindEventClient(r.Client); !ok || c.ResultLine == nil {
-		return nil, nil // the client is unknown, or has no hooks
+		return nil, nil // The client is unknown, or oxbow does not read its hooks.
 	}
 	var t *Transcript
 	var err error
@@ -150,12 +150,12 @@ func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]
 	return slices.DeleteFunc(j.Records, hasSecret), ctx.Err()
 }
 
-// hasSecret reports whether the lines of an annotation contain a secret. Such lines get no annotation.
+// hasSecret reports whether a record's lines contain a secret. Such a record is not stored.
 func hasSecret(a annotate.Record) bool {
 	return screen.Secrets(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n")) != nil
 }
 
-// isEditReport reports whether the report is about an editing tool.
+// isEditReport reports whether a report is about a call of an editing tool.
 func isEditReport(l *clientfile.HookReport) bool {
 	switch strings.ToLower(l.ToolName) {
 	case "notebookedit", "multiedit":
@@ -164,7 +164,7 @@ func isEditReport(l *clientfile.HookReport) bool {
 	return parseCall(l.ToolName, l.ToolInput) != nil
 }
 
-// waitForCall reads the transcript until it contains the call of a report, for at most maxTranscriptWait. It
+// waitForCall reads the transcript again until it contains the reported call, for at most maxTranscriptWait. It
 // returns only the edits of that call.
 func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, maxTranscriptWait)
@@ -192,8 +192,8 @@ func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*
 	}
 }
 
-// transcriptPath returns the path of the transcript for a report. In Claude Code and Qwen Code, a
-// sub-agent has a separate transcript, in a directory subagents.
+// transcriptPath returns the path of the transcript that belongs to a report. A sub-agent of Claude Code or Qwen Code
+// has its own transcript in a directory named subagents.
 func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	switch {
 	case l.AgentTranscript != "":
@@ -218,7 +218,7 @@ func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	return l.TranscriptPath
 }
 
-// replayTurn reads the last turn of a transcript.
+// replayTurn reads the last turn of a transcript and returns its edits.
 func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
 	t, in, err := r.replayTail(l, maxTurnTail)
 	if err != nil {
@@ -229,8 +229,8 @@ func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
 	return t, nil
 }
 
-// replayCall reads the end of a transcript, and the report as its next line. It returns only the
-// edits of the report's call.
+// replayCall reads the end of a transcript, and then the report as the next line. It returns only the edits of the
+// reported call.
 func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
 	t, in, err := r.replayTail(l, maxEditTail)
 	if err != nil {
@@ -251,8 +251,8 @@ func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
 	return t, nil
 }
 
-// replayTail reads at most maxBytes at a transcript's end, and returns the reader, which can read
-// more lines.
+// replayTail reads the first line and the last maxBytes bytes of a transcript. It also returns the reader, so that the
+// caller can pass further lines to it.
 func (r HookInput) replayTail(
 	l *clientfile.HookReport,
 	maxBytes int64,
@@ -273,7 +273,7 @@ func (r HookInput) replayTail(
 	return t, reader, nil
 }
 
-// cleanReasons removes secrets from the reasons of edits.
+// cleanReasons removes secrets from the edits' reasons.
 func (r HookInput) cleanReasons(t *Transcript) {
 	for i := range t.Edits {
 		t.Edits[i].Why = cmp.Or(r.RemoveSecrets(t.Edits[i].Why), annotate.NoReasoning)
@@ -296,7 +296,7 @@ func readFirstLineAndTail(name string, maxBytes int64) ([]byte, error) {
 	}
 	head, err := bufio.NewReader(io.LimitReader(f, maxFirstLine)).ReadBytes('\n')
 	if err != nil {
-		head = nil // the line is too long
+		head = nil // The first line is too long to be used.
 	}
 	tail := make([]byte, maxBytes)
 	n, err := f.ReadAt(tail, fi.Size()-maxBytes)

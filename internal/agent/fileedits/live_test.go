@@ -1,5 +1,5 @@
-// Tests of annotations while a session runs, with what real clients gave their hooks and
-// what stood in their transcripts by then.
+// This file tests annotations while a session runs. The tests use recorded hook reports of real clients, and the
+// transcripts as they were when the reports were sent.
 
 package fileedits
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// session is a recorded session in a tree of its own.
+// session is a recorded session in a temporary tree.
 type session struct {
 	t          *testing.T
 	client     string
@@ -66,7 +66,7 @@ func recordedSession(t *testing.T, client string) *session {
 	return s
 }
 
-// at returns the time of a line; the zero time for none.
+// at returns the time in a line, or the zero time if the line has none.
 func at(line []byte) time.Time {
 	var l struct {
 		Time     time.Time `json:"timestamp"`
@@ -79,8 +79,8 @@ func at(line []byte) time.Time {
 	return l.Time
 }
 
-// until returns the lines of the transcript that were there at a time, and that do not
-// hold the result of the call; opencode has none but its reports.
+// until returns the lines of the transcript that had been written at a time. It leaves out the call's result. For
+// opencode, the transcript consists only of hook reports.
 func (s *session) until(now time.Time) []byte {
 	var out []byte
 	for l := range bytes.Lines(s.transcript) {
@@ -90,7 +90,7 @@ func (s *session) until(now time.Time) []byte {
 			} `json:"toolCalls"`
 		}
 		_ = json.Unmarshal(l, &m)
-		// Gemini stamps when a message begins
+		// The time of a Gemini message is the time at which the message began.
 		if len(m.Calls) > 0 && m.Calls[0].Time.After(now.Add(-10*time.Millisecond)) {
 			continue
 		}
@@ -101,8 +101,7 @@ func (s *session) until(now time.Time) []byte {
 	return out
 }
 
-// write puts the transcript where the client has it, and returns the report as it would
-// come then.
+// write writes the transcript to the place where the client stores it, and returns the hook's input for the report.
 func (s *session) write(report, text []byte) HookInput {
 	s.t.Helper()
 	var l clientfile.HookReport
@@ -140,7 +139,7 @@ func (s *session) write(report, text []byte) HookInput {
 	return r
 }
 
-// apply makes the edit of a report in the tree, as the client has done.
+// apply makes the reported edit in the tree, as the client did.
 func (s *session) apply(report []byte) {
 	s.t.Helper()
 	var l clientfile.HookReport
@@ -187,7 +186,7 @@ func (s *session) put(path, text string) {
 const hello = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) " +
 	"{\n\tfmt.Println(\"hello, \" + name)\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
 
-// brief says what matters of records.
+// brief formats records as short lines for comparison.
 func brief(rs []annotate.Record) (out []string) {
 	for _, r := range rs {
 		out = append(
@@ -206,8 +205,8 @@ func brief(rs []annotate.Record) (out []string) {
 	return out
 }
 
-// TestLive: each edit of a recorded session is annotated from what its hook is given, and
-// reading the transcript afterwards gives the same annotations, by the same names.
+// TestLive tests that each edit of a recorded session is annotated from its hook report. Reading the whole transcript
+// afterwards must give the same annotations with the same IDs.
 func TestLive(t *testing.T) {
 	for _, client := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
 		t.Run(client, func(t *testing.T) {
@@ -261,8 +260,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveLate: a transcript that is written after the hook began is waited for; what is
-// never written comes at the end of the turn.
+// TestLiveLate tests that a hook waits for a transcript that is written after the hook began. If the transcript is
+// never written, the annotation must be made at the end of the turn.
 func TestLiveLate(t *testing.T) {
 	s := recordedSession(t, "claude")
 	s.put("hello.go", hello)
@@ -288,8 +287,8 @@ func TestLiveLate(t *testing.T) {
 	}
 }
 
-// TestLiveNoted: what opencode reported before stands in the notes of hooks; what was said
-// before another edit is not the reason of this one.
+// TestLiveNoted tests that earlier reports of opencode are read from the file in which hooks stored them. A text
+// before another edit must not become the reason for this edit.
 func TestLiveNoted(t *testing.T) {
 	s := recordedSession(t, "opencode")
 	s.put("hello.go", hello)
@@ -310,8 +309,8 @@ func TestLiveNoted(t *testing.T) {
 	}
 }
 
-// TestLiveSecret: lines with a secret are not copied into annotations, and reasoning is
-// cleaned.
+// TestLiveSecret tests that lines with a secret are not copied into annotations, and that secrets are removed from the
+// reasons.
 func TestLiveSecret(t *testing.T) {
 	s := recordedSession(t, "gemini")
 	s.put("hello.go", hello)
@@ -335,7 +334,8 @@ func TestLiveSecret(t *testing.T) {
 	}
 }
 
-// TestBefore: the annotations of exactly the lines that a call is about to change.
+// TestBefore tests that AnnotationsBeforeEdit returns the annotations of exactly the lines that a call is about to
+// change.
 func TestBefore(t *testing.T) {
 	s := recordedSession(t, "claude")
 	s.put("hello.go", hello)
@@ -382,8 +382,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// FuzzLive: nothing that a client says ends the hook, or gives an annotation that cannot
-// be kept.
+// FuzzLive tests that no report causes a panic, or an annotation that cannot be stored.
 func FuzzLive(f *testing.F) {
 	for _, client := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
 		hooks, err := os.ReadFile("testdata/live/" + client + ".hooks")
@@ -443,7 +442,8 @@ func FuzzLive(f *testing.F) {
 	})
 }
 
-// TestLiveWithoutHooks tests that a report in the name of a client without hooks gives no annotation and no panic.
+// TestLiveWithoutHooks tests that a report in the name of a client without hooks causes neither an annotation nor a
+// panic.
 func TestLiveWithoutHooks(t *testing.T) {
 	s := recordedSession(t, "claude")
 	transcript := filepath.Join(t.TempDir(), "s1.jsonl")

@@ -1,5 +1,4 @@
-// Tests of patches whose text reads like a patch, and files that get
-// another name between two edits.
+// This file tests patches whose text looks like a patch, and files that are renamed between two edits.
 
 package fileedits
 
@@ -14,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// rollout is a transcript of Codex with a call of apply_patch for each patch,
-// which says nothing of numbers of lines.
+// rollout returns a Codex transcript with a call of apply_patch for each patch. The transcript contains no line
+// numbers.
 func rollout(t *testing.T, dir string, patches ...string) *Transcript {
 	t.Helper()
 	var b strings.Builder
@@ -130,7 +129,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("after one move: %v, want %v", got, want)
 	}
-	// Gone on with, the names in between are none that git will ever know.
+	// The work continues, and git never learns the names in between.
 	if err := os.Rename(filepath.Join(dir, "two.go"), filepath.Join(dir, "three.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +142,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	if err != nil || len(found) != 3 {
 		t.Errorf("Lookup(three.go) = %d annotations, %v, want each of 3 once", len(found), err)
 	}
-	// When there is a file of the first name again, it is not known which is meant.
+	// If a file with the first name exists again, the edit may belong to either file.
 	write("one.go", "another file of the old name\n")
 	if got := join(4); (got["reason 0"] != "one.go:0-0" && got["reason 0"] != "one.go:0") ||
 		got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// TestOpencodeExport tests that an exported session has an edit's lines, its reason and a file that was
-// written as a whole.
+// TestOpencodeExport tests that the edits of an exported session have their lines and reasons, and that a file written
+// as a whole is found.
 func TestOpencodeExport(t *testing.T) {
 	const session = `{
 "info":{"id":"ses_1","directory":"/home/pat/harbor"},

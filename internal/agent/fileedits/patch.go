@@ -1,5 +1,4 @@
-// This file parses the two kinds of patches in transcripts: unified diff hunks, and
-// apply_patch envelopes.
+// This file parses the two kinds of patches in transcripts: hunks of unified diffs, and apply_patch envelopes.
 
 package fileedits
 
@@ -12,28 +11,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// hunk is a part of a unified diff. Its lines begin with " ", "-" or "+".
+// hunk is a part of a unified diff. Each of its lines begins with " ", "-" or "+".
 type hunk struct {
-	firstLine int // line number in the new file at which the hunk begins, from 1 (0 if it is not known)
+	firstLine int // number of the hunk's first line in the new file, from 1 (0 if not known)
 	lines     []string
 }
 
-// maxUnchangedGap is the maximum number of unchanged lines between two changes in the same
-// stretch.
+// maxUnchangedGap is the maximum number of unchanged lines between two changes that belong to one edit.
 const maxUnchangedGap = 3
 
-// splitEdits returns an edit for each stretch of changed lines. If lines were inserted, the stretch
+// splitEdits returns an edit like e for each stretch of changed lines in the hunk. A stretch with inserted lines
 // begins and ends with an inserted line.
 func (h hunk) splitEdits(e Edit) []Edit {
 	type row struct {
 		text string
 		put  bool
 	}
-	var rows []row // lines of the new file
+	var rows []row // lines of the hunk in the new file
 	var cuts []int // indexes of rows before which lines were removed
 	for _, l := range h.lines {
 		if l == "" {
-			l = " " // editors remove the space of an empty line
+			l = " " // Some editors remove the space of an empty line.
 		}
 		switch l[0] {
 		case '+':
@@ -47,7 +45,7 @@ func (h hunk) splitEdits(e Edit) []Edit {
 		}
 	}
 	var out []Edit
-	edit := func(from, to int) Edit { // rows from to to-1
+	edit := func(from, to int) Edit { // edit returns the edit for the rows with indexes from to to-1.
 		at := e
 		if h.firstLine > 0 {
 			at.Span = annotate.Span{First: h.firstLine + from, Last: h.firstLine + to - 1}
@@ -64,7 +62,7 @@ func (h hunk) splitEdits(e Edit) []Edit {
 		}
 		return at
 	}
-	cut := func(upTo int) { // adds edits for removed lines without inserted lines nearby
+	cut := func(upTo int) { // cut adds an edit for each removal before row upTo that has no inserted lines nearby.
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				removed := edit(from, to)
@@ -85,7 +83,8 @@ func (h hunk) splitEdits(e Edit) []Edit {
 			}
 		}
 		cut(i - 1)
-		for len(cuts) > 0 && cuts[0] <= last+2 { // next to or inside of the inserted lines
+		// These lines were removed next to or inside of the inserted lines, so they need no edit of their own.
+		for len(cuts) > 0 && cuts[0] <= last+2 {
 			cuts = cuts[1:]
 		}
 		out = append(out, edit(i, last+1))
@@ -95,10 +94,10 @@ func (h hunk) splitEdits(e Edit) []Edit {
 	return out
 }
 
-// parseUnifiedDiff parses the hunks of a file's unified diff. File headers are ignored.
+// parseUnifiedDiff parses the hunks in a unified diff of one file. It ignores file headers.
 func parseUnifiedDiff(diff string) ([]hunk, error) {
 	var out []hunk
-	left := [2]int{} // numbers of old and new lines that the hunk must still contain
+	left := [2]int{} // number of old and new lines that the current hunk still lacks
 	for l := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
 		if left[0] > 0 || left[1] > 0 {
 			h := &out[len(out)-1]
@@ -114,7 +113,7 @@ func parseUnifiedDiff(diff string) ([]hunk, error) {
 			case ' ':
 				left[0]--
 				left[1]--
-			case '\\': // no newline at the end of the file
+			case '\\': // The line says that the file has no newline at its end.
 				continue
 			default:
 				return nil, fmt.Errorf("a line of a diff begins with %q", c)
@@ -139,7 +138,7 @@ func parseUnifiedDiff(diff string) ([]hunk, error) {
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
 		if m == 0 {
-			first++ // git means the position after that line
+			first++ // For an empty range, git names the line before it.
 		}
 		out = append(out, hunk{firstLine: first})
 		left = [2]int{n, m}
@@ -150,7 +149,7 @@ func parseUnifiedDiff(diff string) ([]hunk, error) {
 	return out, nil
 }
 
-// parseHunkRange parses "12" or "12,3".
+// parseHunkRange parses a line range such as "12" or "12,3". Without a count, n is 1.
 func parseHunkRange(s string) (first, n int, err error) {
 	a, b, ok := strings.Cut(s, ",")
 	n = 1
@@ -165,9 +164,9 @@ func parseHunkRange(s string) (first, n int, err error) {
 	return first, n, err
 }
 
-// fileChange is the change of a file by apply_patch.
+// fileChange is what an apply_patch call does to one file.
 type fileChange struct {
-	path, newPath          string // moved is the new name, or ""
+	path, newPath          string // The file's path, and its new path after a rename ("" without a rename).
 	isAddition, isDeletion bool
 	hunks                  []hunk
 }
@@ -204,7 +203,7 @@ func parsePatchEnvelope(text string) ([]fileChange, error) {
 			}
 			return ok
 		}
-		// In an update, a line that begins with a space is text, even if it looks like a marker.
+		// In an update, a line that begins with a space is text of the file, even if it looks like a marker.
 		text := at != nil && !at.isAddition && !at.isDeletion && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
 		switch {
 		case ended:

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// agentName returns the name of a client in annotations.
+// agentName returns the name of the agent in annotations, for a client's name in setup.
 func agentName(client string) string {
 	if client == "claude" {
 		return "claude-code"
@@ -20,12 +20,12 @@ func agentName(client string) string {
 	return client
 }
 
-// maxSniffedLines is the maximum number of lines that are read to recognize the client.
+// maxSniffedLines is the maximum number of lines that are read to find out which client wrote them.
 const maxSniffedLines = 200
 
-// ReadTranscript reads a transcript, which has a JSON object on each line or is a single object. path is the path
-// of the transcript, or "" if the path is not known. Lines that cannot be read are counted and ignored. Errors
-// match [ErrUnknownTranscript] or are errors of r.
+// ReadTranscript reads a transcript, which has a JSON object on each line or is a single JSON object. path is the
+// transcript's path, or "" if it is not known. Lines that cannot be read are counted and skipped. If no client's
+// transcript is recognized, the error matches [ErrUnknownTranscript]. All other errors come from r.
 func ReadTranscript(r io.Reader, path string) (*Transcript, error) {
 	t := &Transcript{}
 	in := clientRecognizer{transcript: t, path: path}
@@ -51,15 +51,15 @@ func ReadTranscript(r io.Reader, path string) (*Transcript, error) {
 	return in.finishTranscript()
 }
 
-// clientRecognizer passes lines to the reader of the client that wrote them.
+// clientRecognizer finds out which client wrote the lines, and passes the lines to that client's reader.
 type clientRecognizer struct {
 	transcript *Transcript
 	path       string
-	reader     *eventReader // nil if the client was not recognized yet
-	heldLines  [][]byte     // lines before the client was recognized
+	reader     *eventReader // nil until the client is recognized
+	heldLines  [][]byte     // copies of the lines that were read before the client was recognized
 }
 
-// readLine reads a line, or a document as if it were a line.
+// readLine reads a line, or a whole document as if it were a line.
 func (r *clientRecognizer) readLine(b []byte, size int64) {
 	isLong := size > clientfile.MaxLineSize && b == nil
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
@@ -81,7 +81,7 @@ func (r *clientRecognizer) readLine(b []byte, size int64) {
 	}
 }
 
-// readObject reads an object, or keeps it until the client is recognized.
+// readObject passes an object to the client's reader. Before the client is recognized, it holds the object.
 func (r *clientRecognizer) readObject(b []byte) {
 	r.transcript.LineCount++
 	switch {
@@ -103,12 +103,12 @@ func (r *clientRecognizer) passToReader(b []byte) {
 	if err := r.reader.readLine(b); err != nil {
 		r.transcript.UnreadableLines++
 		if last := clientfile.LastObject(b); last != nil && !json.Valid(b) {
-			_ = r.reader.readLine(last) // the line is counted already
+			_ = r.reader.readLine(last) // Ignore the result: the line was already counted.
 		}
 	}
 }
 
-// finishTranscript completes and returns the transcript. It returns ErrUnknownTranscript if the client was not
+// finishTranscript completes the transcript and returns it. It returns ErrUnknownTranscript if no client was
 // recognized.
 func (r *clientRecognizer) finishTranscript() (*Transcript, error) {
 	if r.reader == nil {
@@ -118,8 +118,7 @@ func (r *clientRecognizer) finishTranscript() (*Transcript, error) {
 	return r.transcript, nil
 }
 
-// openReader returns a reader for the client that writes such lines, or nil if the client is
-// unknown.
+// openReader returns a reader for the client that writes lines like this line, or nil if no such client is known.
 func (t *Transcript) openReader(line []byte, path string) *eventReader {
 	for _, c := range clientfile.EventClients {
 		if c.RecognizesLine(line) {

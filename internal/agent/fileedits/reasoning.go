@@ -1,4 +1,4 @@
-// This file collects an agent's reasoning before an edit.
+// This file collects what an agent said and thought before an edit.
 
 package fileedits
 
@@ -10,18 +10,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// reasoning is the text of an agent up to a position in its conversation. It is immutable: each
-// addition returns a new value, because a conversation may branch.
+// reasoning is what an agent has said and thought up to a position in the conversation. It is immutable, because a
+// conversation may branch: each addition returns a new reasoning.
 type reasoning struct {
-	request string // last request of the user
+	request string // the person's last prompt
 
-	// Passages by the agent since the previous edit that had passages before it: spoken text and,
-	// if the transcript contains thoughts, thoughts.
+	// What the agent said and thought since its previous edit. If several edits follow the same passages, the passages
+	// are kept for all of them.
 	spokenPassages, thoughtPassages []string
-	hasEdit                         bool // an edit followed these passages
+	hasEdit                         bool // An edit has followed these passages.
 }
 
-// startRequest starts again with a new request of the user, without its private parts.
+// startRequest returns an empty reasoning for a new prompt of the person, without the prompt's private parts.
 func (r *reasoning) startRequest(request string) *reasoning {
 	return &reasoning{request: text.HidePrivateParts(request)}
 }
@@ -30,14 +30,14 @@ func (r *reasoning) withText(text string) *reasoning {
 	return r.addPassage(text, func(next *reasoning) *[]string { return &next.spokenPassages })
 }
 
-// withThought adds a passage that the agent thought and did not say.
+// withThought returns a reasoning to which a thought was added. A thought is text that the agent did not say.
 func (r *reasoning) withThought(text string) *reasoning {
 	return r.addPassage(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
 }
 
-// addPassage returns a reasoning with another passage in the list that listIn returns. r does not change. If r already
-// led to an edit, the new reasoning has only this passage. addPassage returns r if the text is empty or repeats the
-// last passage.
+// addPassage returns a copy of r with one more passage in the list that listIn returns. If an edit has followed the
+// passages of r, the copy contains only the new passage. If the text is empty or repeats the last passage, addPassage
+// returns r itself.
 func (r *reasoning) addPassage(text string, listIn func(*reasoning) *[]string) *reasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -49,7 +49,7 @@ func (r *reasoning) addPassage(text string, listIn func(*reasoning) *[]string) *
 	}
 	to := listIn(next)
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
-		return r // some programs store each passage twice
+		return r // Some programs store each passage twice.
 	}
 	*to = append((*to)[:len(*to):len(*to)], text)
 	return next
@@ -64,8 +64,8 @@ func (r *reasoning) withEdit() *reasoning {
 	return &next
 }
 
-// editReason returns the reasoning before an edit: the text said aloud, or otherwise the thoughts, or
-// otherwise the user's request.
+// editReason returns the reason for an edit: what the agent said, or else what it thought, or else the person's
+// prompt.
 func (r *reasoning) editReason() string {
 	for _, ps := range [][]string{r.spokenPassages, r.thoughtPassages} {
 		if len(ps) > 0 {
@@ -76,8 +76,7 @@ func (r *reasoning) editReason() string {
 	return strings.TrimSuffix(reasonTail(annotate.NoReasoning+asked+strings.TrimSpace(r.request)), asked)
 }
 
-// reasonTail returns the end of a text, which is nearest to the edit. It does not cut inside of a
-// character.
+// reasonTail returns the end of a long text, which is nearest to the edit. It cuts only between characters.
 func reasonTail(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxReasoning {

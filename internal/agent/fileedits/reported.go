@@ -1,4 +1,4 @@
-// This file creates edits from the changes of files that a client reports, and from patches.
+// This file creates edits from the file changes that a client reports, and from patches.
 
 package fileedits
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// reportedChange is the change of a file in a [clientfile.EventEdit].
+// reportedChange is the change of one file in a [clientfile.EventEdit].
 type reportedChange struct {
 	Type    string `json:"type"`
 	Content string `json:"content"`
@@ -19,12 +19,12 @@ type reportedChange struct {
 	NewPath string `json:"move_path"`
 }
 
-// shellTools lists the tools that run a command, by name in lower case.
+// shellTools contains the lower-case names of tools that run a shell command.
 var shellTools = map[string]bool{"bash": true, "shell": true, "exec_command": true, "local_shell": true,
 	"shell_command": true, "container.exec": true}
 
-// shellPatch returns the patch that a command passes to apply_patch, or "". The command is a text or an
-// array of arguments.
+// shellPatch returns the patch that a shell command passes to apply_patch, or "" if it passes none. Each command is a
+// text or an array of arguments.
 func shellPatch(commands ...json.RawMessage) string {
 	for _, raw := range commands {
 		var words []string
@@ -47,7 +47,8 @@ func shellPatch(commands ...json.RawMessage) string {
 	return ""
 }
 
-// reportedEdits returns the edits in the changes that an event reports.
+// reportedEdits returns the edits in the file changes that an event reports. The edits are copies of made with the
+// changed lines added.
 func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange) []Edit {
 	var out []Edit
 	unread := false
@@ -92,8 +93,8 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 	return out
 }
 
-// requestedEdits returns the edits in a requested patch. Such a patch contains line numbers only for new
-// files.
+// requestedEdits returns the edits in a patch that the agent requested. Such a patch contains line numbers only for
+// new files. The edits are copies of made with the changed lines added.
 func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 	files, err := parsePatchEnvelope(patch)
 	if err != nil {
@@ -134,7 +135,7 @@ func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 	return out
 }
 
-// numberEdits numbers the edits in a file.
+// numberEdits sets the numbers of the edits in a file, from 0.
 func numberEdits(es []Edit) []Edit {
 	for i := range es {
 		es[i].N = i

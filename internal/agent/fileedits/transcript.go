@@ -1,13 +1,13 @@
-// This file declares the contents of a transcript.
+// This file declares what a transcript contains.
 
-// Package fileedits finds file edits in agent programs' transcripts, with the lines that each
-// edit wrote and the visible reasoning before it. [MakeRecords] converts them to annotations.
+// Package fileedits finds file edits in the transcripts of agent programs. For each edit it finds the lines that the
+// edit wrote and the visible reasoning before it. [MakeRecords] converts the edits to annotations.
 //
-// Package clientfile converts the transcripts of all clients to events. This package interprets the
-// calls of editing tools and their results.
+// Package clientfile converts the transcripts of all clients to events. This package interprets the calls of editing
+// tools and their results.
 //
-//	t, err := fileedits.Read(file, path)
-//	found, err := fileedits.Join(store, t, nil)
+//	t, err := fileedits.ReadTranscript(file, path)
+//	found, err := fileedits.MakeRecords(store, t, nil)
 //	_, err = store.Add(ctx, found.Records...)
 package fileedits
 
@@ -18,54 +18,53 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Limits for reading.
+// These limits apply to reading.
 const (
-	maxReasoning = 8 << 10 // bytes of reasoning kept for an edit (longer texts are cut at the beginning)
+	maxReasoning = 8 << 10 // maximum size of an edit's reason in bytes (longer texts are cut at the beginning)
 	maxFile      = annotate.MaxFile
 )
 
 var errNotJSONObject = errors.New("the line is no object of JSON")
 
-// ErrUnknownTranscript is returned by [ReadTranscript] if the file is not a transcript of a supported client.
+// ErrUnknownTranscript is returned by [ReadTranscript] if the file is not a transcript of a known client.
 var ErrUnknownTranscript = errors.New("not a transcript of an agent that is known here")
 
-// Edit is a range of lines that a tool call wrote or removed. A call that changed a file at
-// several positions has several edits.
+// Edit is a range of lines that a tool call wrote, or a position at which it removed lines. A call that changed a file
+// at several positions has several edits.
 type Edit struct {
-	Path string // file name as given by the agent
-	Dir  string // working directory of the agent, if known (Path may be relative to it)
+	Path string // file name that the agent used
+	Dir  string // agent's working directory, to which Path may be relative ("" if not known)
 
-	// Call is a unique name of the tool call. N is the number of the edit within that call and
-	// file, from 0.
+	// Call is a unique ID of the tool call. N is the number of this edit among the call's edits of the file, from 0.
 	Call string
 	N    int
 
-	// Span is the position of Block directly after the edit. It is zero if the transcript does not
-	// contain the position. In that case, [MakeRecords] searches the file for the block.
+	// Span is the position of Block directly after the edit. It is zero if the transcript does not contain the
+	// position. Then [MakeRecords] searches the file for Block.
 	Span          annotate.Span
-	Block         []string // whole lines, without line ends
-	Before, After []string // adjacent lines before and after, if known
+	Block         []string // whole lines without newlines
+	Before, After []string // lines directly before and after Block, if they are known
 
-	// Gone is set if lines were only removed. Block then contains the remaining lines next to the
-	// position, at most one on each side.
+	// Gone is set if lines were removed and none inserted. Block then contains at most two lines: the remaining lines
+	// before and after the removed lines.
 	Gone bool
 
-	Content []byte // content of the whole file after the edit (nil if it is not known)
+	Content []byte // the whole file's content after the edit (nil if it is not known)
 
-	Why     string // visible reasoning (never empty)
+	Why     string // what the agent said before the edit, or else the person's prompt (never "")
 	Time    time.Time
 	Session string
 	Model   string
 	Sub     string // sub-agent that made the edit ("" for the main agent)
 
-	mayHaveExpandedTabs bool     // each leading tab may be shown as two spaces
+	mayHaveExpandedTabs bool     // Block may contain two spaces for each leading tab.
 	partialText         string   // inserted text that may begin or end within a line (Block is then empty)
-	unchangedLines      [2]int   // lines at each end of part that existed before
-	enclosingLines      []string // lines that enclose Block, if it was found in the file
-	mayBeReformatted    bool     // Block may have different indentation and commas in the file
+	unchangedLines      [2]int   // number of lines at the beginning and end of partialText that existed before
+	enclosingLines      []string // lines, such as a function's head, that enclose Block in the file
+	mayBeReformatted    bool     // In the file, Block may have other indentation and commas.
 }
 
-// Transcript contains the edits found in a file.
+// Transcript contains the edits that were found in a transcript.
 type Transcript struct {
 	Client  string       // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
 	Edits   []Edit       // in the order of the calls
@@ -73,16 +72,16 @@ type Transcript struct {
 
 	LineCount       int // number of lines that are not empty
 	UnreadableLines int // number of lines that cannot be read
-	CallCount       int // number of editing tools' calls
-	FailedCalls     int // number of calls that the tool or the user refused
-	PendingCalls    int // number of calls without a result, because the transcript ends
-	DeletedFiles    int // number of deleted files, which leave no line to annotate
-	UnknownChanges  int // number of successful calls whose change the transcript does not contain
+	CallCount       int // number of calls of editing tools
+	FailedCalls     int // number of calls that failed or were refused
+	PendingCalls    int // number of calls whose result is missing because the transcript ends
+	DeletedFiles    int // number of deleted files, which contain no line to annotate
+	UnknownChanges  int // number of successful calls whose changes the transcript does not contain
 }
 
-// FileRename is a rename of a file by the agent.
+// FileRename is a rename of a file by an agent.
 type FileRename struct {
 	OldName, NewName string
-	Dir              string // working directory of the agent, as in [Edit]
-	EditCount        int    // number of edits before the rename
+	Dir              string // agent's working directory, as in [Edit]
+	EditCount        int    // number of edits that happened before the rename
 }

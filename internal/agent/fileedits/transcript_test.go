@@ -1,10 +1,10 @@
-// Tests that every edit of the samples is found, with its exact lines
-// and the reasoning before it.
+// This file tests that every edit in the sample transcripts is found, with its exact lines and the reasoning before
+// it.
 //
-// The samples in testdata are in the formats that the programs write; what was
-// edited in them, and which lines came of it, stands in the file beside each:
+// The samples in testdata have the formats that the clients write. The file beside each sample lists the expected
+// edits, one on each line:
 //
-//	FILE:FIRST-LAST put|gone [AGENT ]| first line of the why | hash of the block
+//	FILE:FIRST-LAST put|gone [AGENT ]| first line of the reason | hash of the block
 
 package fileedits
 
@@ -24,11 +24,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// was is where the tree of the samples stood.
+// was is the path of the sample tree in the sample transcripts.
 const was = "/home/ada/pool"
 
-// recorded is where the tree stood of the sessions that were recorded with real
-// clients and a scripted model.
+// recorded is the path of the tree in the transcripts that were recorded with real clients and a scripted model.
 const recorded = "/home/dev/proj"
 
 func sample(t testing.TB, name string) *Transcript {
@@ -45,7 +44,7 @@ func sample(t testing.TB, name string) *Transcript {
 	return tr
 }
 
-// pool makes the tree of the samples as it is after them, and its book.
+// pool creates the sample tree in its state after all edits, and returns its annotation store.
 func pool(t testing.TB) *annotate.Store {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,8 +85,8 @@ func hash(block []string) string {
 func TestSamples(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		want Transcript // its counts
-		out  int        // edits outside of the tree
+		want Transcript // expected counts
+		out  int        // expected number of edits outside of the tree
 		from string
 	}{
 		{"claude-code", Transcript{Client: "claude-code", LineCount: 60, UnreadableLines: 1, CallCount: 16,
@@ -152,8 +151,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// A transcript that is read again adds nothing; one that has grown adds what
-// is new; each annotation can be looked up.
+// TestAgain tests that reading a transcript again adds nothing, and that reading a longer version adds only the new
+// edits. Each annotation must be found by a look-up.
 func TestAgain(t *testing.T) {
 	b := pool(t)
 	text, err := os.ReadFile("testdata/claude-code.jsonl")
@@ -208,7 +207,7 @@ func TestAgain(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300),
-		// opencode has lines like those of Claude Code.
+		// The lines of opencode look like those of Claude Code.
 		`{"type":"step_start","timestamp":1,"sessionID":"s","part":{"type":"step-start"}}` + "\n"} {
 		if _, err := ReadTranscript(strings.NewReader(text), ""); !errors.Is(err, ErrUnknownTranscript) {
 			t.Errorf("Read(%.20q) = %v, want ErrUnknown", text, err)
@@ -231,7 +230,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// The last words before an edit count, as many as fit.
+// TestWhyIsBounded tests that a long reason is shortened to the last words before the edit.
 func TestWhyIsBounded(t *testing.T) {
 	r := (&reasoning{}).startRequest("do it").withText(strings.Repeat("ä", maxReasoning)).withText("because")
 	if w := r.editReason(); len(w) > maxReasoning+8 || !strings.HasSuffix(w, "because") ||

@@ -1,10 +1,11 @@
 // This file stores turns as entries of a memory.
 //
-// A turn is an entry named CLIENT/SESSION/0001, numbered in order of time. The entry CLIENT/SESSION
-// contains the summary of the session. Every change to a session updates the summary. If two
-// writers add to it concurrently, one fails with a conflict and retries. The entries
-// CLIENT/SESSION/ids/0001 list hashes of the names and identifiers in each turn, and an entry
-// cursor/… contains the position up to which a transcript was read.
+// A turn is an entry named CLIENT/SESSION/0001. The turns of a session are numbered in the order of time. The entry
+// CLIENT/SESSION contains the session's summary, which every change of the session updates. Therefore, if two writers
+// change a session concurrently, one of them fails with a conflict and retries.
+//
+// The entries CLIENT/SESSION/ids/0001 list hashes of the names and identifiers in each turn. An entry cursor/…
+// contains the position up to which a transcript was read.
 
 package session
 
@@ -28,36 +29,36 @@ import (
 // StoreFile is the name of the archive's file in a home.
 const StoreFile = "sessions.oxbow"
 
-// Archive stores turns. It is safe for concurrent use if the functions in its fields are.
+// Archive stores turns in a memory. It is safe for concurrent use if the functions in its fields are.
 type Archive struct {
 	Memory *oxbow.Memory
 
-	// FindProject returns the name and the root directory of the project that contains dir, or "" if
-	// they are not known. A name without a root is a guess. Project may be nil.
+	// FindProject returns the name and the root directory of the project that contains dir, or "" if they are not
+	// known. A name without a root is a guess. FindProject may be nil.
 	FindProject func(dir string) (name, root string)
 
-	// FindCommits returns the commit that was checked out in dir at the time from, and the commits made
-	// there up to the time to. It returns nil if the commits are unknown. Commits may be nil.
+	// FindCommits returns the commit that was checked out in dir at the time from, and the commits made there until
+	// the time to. It returns nil if the commits are unknown. FindCommits may be nil.
 	FindCommits func(dir string, from, to time.Time) []string
 
-	// Redact removes secrets from a text. If it is set, the archive also removes the fenced blocks
-	// that hooks insert. Redact may be nil.
+	// Redact removes secrets from a text. If Redact is set, the archive also removes the fenced blocks that hooks
+	// insert. Redact may be nil.
 	Redact func(string) string
 
 	// Fingerprints finds texts that repeat text by others. It may be nil.
 	Fingerprints *fingerprint.File
 
-	// MakeLabels returns labels of a turn in addition to the labels made from its events. Its result
-	// must depend only on the turn. Label may be nil.
+	// MakeLabels returns labels for a turn, in addition to the labels that the archive makes from the turn's events.
+	// Its result must depend only on the turn. MakeLabels may be nil.
 	MakeLabels func(t *Turn) []oxbow.Label
 }
 
 // ArchiveReport counts the events and turns that were added to an archive.
 type ArchiveReport struct {
-	EventCount   int `json:"events"`            // events that were read
-	InvalidCount int `json:"bad,omitempty"`     // lines and events that were not valid
-	NewTurns     int `json:"turns"`             // new turns
-	ChangedTurns int `json:"changed,omitempty"` // existing turns that changed
+	EventCount   int `json:"events"`            // number of events that were read
+	InvalidCount int `json:"bad,omitempty"`     // number of lines and events that were not valid
+	NewTurns     int `json:"turns"`             // number of turns that were added
+	ChangedTurns int `json:"changed,omitempty"` // number of existing turns that were changed
 
 	ChangedSessions []ChangedSession `json:"-"` // sessions with new or changed turns
 
@@ -99,8 +100,8 @@ func (t sessionKey) summaryName() string { return namePart(t.client) + "/" + nam
 
 func (t sessionKey) turnName(n int) string { return fmt.Sprintf("%s/%04d", t.summaryName(), n) }
 
-// namePart returns an identifier as a part of an entry name. An identifier that contains a slash or
-// is longer than 100 bytes is changed and gets a hash as its suffix.
+// namePart converts an identifier to a part of an entry name. If the identifier contains a slash or is longer than 100
+// bytes, it is changed and gets a hash as its suffix.
 func namePart(s string) string {
 	part := strings.ReplaceAll(s, "/", "_")
 	if part != s || len(part) > 100 {
@@ -110,17 +111,17 @@ func namePart(s string) string {
 	return part
 }
 
-// AddEvents adds events to the archive. Events that it already contains change nothing.
+// AddEvents adds events to the archive. An event that the archive already contains changes nothing.
 func (a *Archive) AddEvents(ctx context.Context, events []Event) (ArchiveReport, error) {
 	return a.addEventsThen(ctx, events, nil)
 }
 
-// A TranscriptReader reads a client's transcript after a cursor. The cursor is "" at the start of the
-// transcript. A call reads only complete lines and at most some megabytes. It returns the cursor
-// for the next call. If everything has been read, this equals the given cursor.
+// A TranscriptReader reads the part of a client's transcript after a cursor. The cursor is "" at the start of the
+// transcript. One call reads only complete lines, and at most some megabytes. It returns the cursor for the next call,
+// which is the same cursor if nothing was left to read.
 type TranscriptReader func(ctx context.Context, client, path, cursor string) (events []Event, next string, err error)
 
-// cursorEntry is the content of an entry that stores how far a transcript was read.
+// cursorEntry is the content of an entry that records how far a transcript was read.
 type cursorEntry struct {
 	Client string `json:"client"`
 	Path   string `json:"path"`
@@ -128,7 +129,7 @@ type cursorEntry struct {
 }
 
 // ImportTranscript adds the unread part of a transcript to the archive. An entry of the archive records how far the
-// transcript was read. After an error, the events that were already added remain in the archive.
+// transcript was read. If ImportTranscript fails, the events that it has already added stay in the archive.
 func (a *Archive) ImportTranscript(
 	ctx context.Context,
 	client, path string,
@@ -177,17 +178,17 @@ func (a *Archive) ImportTranscript(
 	}
 }
 
-// maxBatchBytes is the approximate number of content bytes after which a batch is committed.
+// maxBatchBytes limits a batch. A batch is committed once its contents have more bytes than this.
 const maxBatchBytes = 512 << 10
 
-// batchAdder collects changes of several sessions in batches that are each committed at once.
+// batchAdder collects the changes of several sessions into batches. Each batch is one commit.
 type batchAdder struct {
 	*Archive
 	eventsBySession map[sessionKey][]Event
 	batchSessions   []sessionKey // sessions whose changes are in ops
 	ops             []oxbow.Op
 	size            int
-	batchReport     ArchiveReport // report for the batch
+	batchReport     ArchiveReport // counts for the current batch
 	totalReport     ArchiveReport
 }
 
@@ -272,8 +273,8 @@ func (a *batchAdder) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, 
 	}
 }
 
-// commitBatch commits the batch. If another process changed a session meanwhile, commitBatch adds to each
-// session separately.
+// commitBatch commits the batch as a single change. If another process has changed one of the sessions, commitBatch
+// adds the events to each session in a separate change.
 func (a *batchAdder) commitBatch(ctx context.Context) error {
 	var err error
 	if len(a.ops) > 0 {
@@ -305,8 +306,8 @@ func (a *batchAdder) endBatch() {
 	a.batchReport = ArchiveReport{}
 }
 
-// addToSession adds events to a single session, and retries as long as other processes change it first. If all events
-// are stored already, it changes nothing.
+// addToSession adds events to one session. It retries as long as other processes change the session at the same time.
+// If the session already contains all events, nothing is changed.
 func (a *Archive) addToSession(ctx context.Context, t sessionKey, events []Event) (ArchiveReport, error) {
 	for {
 		ops, r, err := a.sessionOps(ctx, t, events)
@@ -323,14 +324,13 @@ func (a *Archive) addToSession(ctx context.Context, t sessionKey, events []Event
 	}
 }
 
-// isConcurrentChange reports whether an error shows that another process changed the session first.
+// isConcurrentChange reports whether a commit failed because another process changed the session first.
 func isConcurrentChange(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// isEndedUnused reports whether the events belong to a session that ended before anything was said or
-// done. Claude Code reports such a session's end for each of its commands, such as "claude
-// plugin list".
+// isEndedUnused reports whether the events belong to a session that ended before anything was said or done. Claude
+// Code reports the end of such a session for each of its commands, such as "claude plugin list".
 func isEndedUnused(events []Event) bool {
 	ended := false
 	for _, e := range events {
@@ -342,7 +342,7 @@ func isEndedUnused(events []Event) bool {
 	return ended
 }
 
-// contentSize returns the number of bytes of the contents that the operations write.
+// contentSize returns the total size of the contents that the operations write, in bytes.
 func contentSize(ops []oxbow.Op) int {
 	size := 0
 	for _, op := range ops {
@@ -356,8 +356,8 @@ func contentSize(ops []oxbow.Op) int {
 	return size
 }
 
-// ApplyToTurn applies fn to a turn's texts, including texts that only its compressed part contains,
-// and returns the new content. The bool reports whether the content belongs to a turn.
+// ApplyToTurn applies fn to all texts in a turn's content, including the texts in the content's compressed part. It
+// returns the new content. The bool is false if the content is not a turn's.
 func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 	t, err := ParseTurn(content)
 	if err != nil {
@@ -371,33 +371,33 @@ func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 	return t.Content(), true
 }
 
-// maxTimeDifference is the maximum difference between the times of an entry and its turn. The creation time of
-// an entry cannot change, so an entry with a larger difference is removed and added again.
+// maxTimeDifference is the largest allowed difference between an entry's creation time and its turn's start. The
+// creation time of an entry cannot change. If the difference becomes larger, the entry is removed and added again.
 const maxTimeDifference = 5 * time.Minute
 
-// addsOnlyKnownPrompts reports whether the archive already contains everything that the events can add to a session.
-// This is so if both conditions are met:
+// addsOnlyKnownPrompts reports whether the archive already contains everything that the events could add to the
+// session. This is the case if both conditions are met:
 //
-//   - All events are prompts from a client's list of prompts, which contains nothing but the prompts.
-//   - The archive has turns of the session from a transcript or from hooks. These contain the prompts and more.
+//   - All events are prompts from a client's list of prompts, which contains nothing else.
+//   - The archive contains turns of the session that come from a transcript or from hooks. These already contain the prompts.
 func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events []Event) (bool, error) {
 	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsListed }) {
 		return false, nil
 	}
 	k, err := a.loadSession(ctx, t)
-	// Only turns from a transcript or from hooks have a prompt ID.
+	// Only a turn from a transcript or from hooks has a prompt ID.
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
-// needsWhole reports whether events can change any turn of the session: an event without a time may belong to any turn,
-// and a prompt of a list is dropped because of any named prompt.
+// needsWhole reports whether events may change any turn of the session, so that the whole session must be loaded. An
+// event without a time may belong to any turn. A prompt from a list may repeat a prompt in any turn.
 func needsWhole(events []Event) bool {
 	return hasUntimed(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsListed })
 }
 
 // sessionOps returns the operations that add the events to a stored session, and the counts of the changed turns. It
-// first tries with the last turns of the session. If they do not suffice, it reads all turns. It returns no operations
-// if the events need not be archived.
+// first loads only the session's last turns, and loads all turns if these are not enough. It returns no operations if
+// the archive need not store the events.
 func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) ([]oxbow.Op, ArchiveReport, error) {
 	isKnown, err := a.addsOnlyKnownPrompts(ctx, t, events)
 	if isKnown || err != nil {
@@ -430,12 +430,11 @@ func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) 
 	return ops, r, nil
 }
 
-// turnOps returns the operations that change the stored turns and the session's summary so that they contain the
-// events. It returns false, and no operations, if the events may change turns before the loaded turns. The caller must
-// then load the whole session.
+// turnOps returns the operations that add the events to the loaded turns and update the session's summary. It returns
+// false if the events may also change turns that are not loaded. The caller must then load the whole session.
 func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r ArchiveReport, ok bool) {
 	events = slices.Clone(events)
-	given := map[string][]oxbow.Label{} // existing labels by turn identity
+	given := map[string][]oxbow.Label{} // labels of the existing turns, by turn identity
 	for _, t := range k.parsedTurns {
 		events = append(events, t.SourceEvents()...)
 		given[t.identity()] = k.turnEntries[t.Number-k.firstNumber].Labels
@@ -476,7 +475,7 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r A
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	// two turns became one, so that entries remain
+	// Two turns have become one, so fewer entries are needed. Remove the rest.
 	ops = append(ops, removalOps(k.turnEntries[min(len(turns), len(k.turnEntries)):])...)
 	if len(ops) == 0 {
 		return nil, r, true
@@ -488,7 +487,7 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r A
 	return append(ops, k.summaryOps(sum, turns)...), r, true
 }
 
-// removalOps returns the operations that remove the entries that exist (version > 0).
+// removalOps returns the operations that remove the entries. It skips an entry of version 0, which does not exist.
 func removalOps(es []oxbow.Entry) (ops []oxbow.Op) {
 	for _, e := range es {
 		if e.Version != 0 {
@@ -498,12 +497,12 @@ func removalOps(es []oxbow.Entry) (ops []oxbow.Op) {
 	return ops
 }
 
-// identity distinguishes a turn from its session's other turns.
+// identity returns a key that distinguishes a turn from the other turns of its session.
 func (t *Turn) identity() string { return cmp.Or(t.PromptID, t.StartTime.Format(time.RFC3339Nano)) }
 
-// summaryOps returns the operations that update the pages and the summary entry of a session.
+// summaryOps returns the operations that update the session's summary entry and its pages of hashes.
 func (k *storedSession) summaryOps(s Summary, turns []Turn) []oxbow.Op {
-	b, _ := json.Marshal(&s) // cannot fail: texts, numbers and valid times
+	b, _ := json.Marshal(&s) // Ignore the error: texts, numbers and valid times can always be encoded.
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
 	ops := k.pageOps(turns, labels)
@@ -526,9 +525,9 @@ func (k *storedSession) summaryOps(s Summary, turns []Turn) []oxbow.Op {
 	)
 }
 
-// summaryAfter returns the summary that the session has after the given turns replace the loaded turns. It returns
-// false if the summary depends on turns that are not loaded. This is the case if the last activity of the session was
-// in a loaded turn that has become shorter.
+// summaryAfter returns the session's summary after the given turns have replaced the loaded turns. It returns false if
+// the last activity of the session was in a loaded turn that has become shorter, because then the summary depends on
+// turns that are not loaded.
 func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstNumber - 1 + len(turns)}
 	if k.firstNumber > 1 {
@@ -547,11 +546,11 @@ func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	if k.firstNumber == 1 || !s.LastTime.Before(k.oldSummary.LastTime) {
 		return s, true
 	}
-	s.LastTime = k.oldSummary.LastTime // from an earlier turn
+	s.LastTime = k.oldSummary.LastTime // The last activity was in an earlier turn.
 	return s, was.LastTime.Before(k.oldSummary.LastTime)
 }
 
-// addTurn adds a turn that is later than all turns added before.
+// addTurn adds a turn to the summary. Turns must be added in the order of time.
 func (s *Summary) addTurn(t *Turn) {
 	if s.StartTime.IsZero() {
 		s.StartTime = t.StartTime
@@ -567,7 +566,7 @@ func (s *Summary) addTurn(t *Turn) {
 	}
 }
 
-// Summary summarizes a session.
+// Summary is what the archive stores about a session besides its turns.
 type Summary struct {
 	Client      string    `json:"client"`
 	Session     string    `json:"session"`
@@ -577,8 +576,9 @@ type Summary struct {
 	StartTime   time.Time `json:"start,omitzero"`
 	LastTime    time.Time `json:"last,omitzero"`
 	TurnCount   int       `json:"turns"`
-	FirstPrompt string    `json:"prompt,omitempty"` // first prompt, shortened
+	FirstPrompt string    `json:"prompt,omitempty"` // beginning of the session's first prompt
 }
 
-// summaryLabel marks summary entries of sessions. Its value is the number of turns.
+// summaryLabel is the key of a label that marks the summary entries of sessions. The label's value is the number of
+// turns.
 const summaryLabel = "turns"

@@ -1,4 +1,4 @@
-// The archive: turns as entries, the spool into it, and processes that end anywhere.
+// This file tests the archive: turns as entries, draining the spool, and processes that are killed at any time.
 
 package session_test
 
@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// open opens the archive of a home. At its end, the test checks the store.
+// open opens the archive of a home. When the test ends, it checks the store.
 func open(t *testing.T, home string) *session.Archive {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(home, session.StoreFile), nil)
@@ -87,7 +87,7 @@ func TestArchive(t *testing.T) {
 	if got := fmt.Sprint(e.Labels); got != "["+want+"]" {
 		t.Errorf("labels = %s\nwant %s", got, want)
 	}
-	// Nothing but the texts is ranked.
+	// Only the texts of a turn determine its search rank.
 	hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "rounding", Explain: true, Filter: session.TurnFilter})
 	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "claude/s/0001" {
 		t.Fatalf("Recall = %v, %v", hits, err)
@@ -103,7 +103,7 @@ func TestArchive(t *testing.T) {
 	if some, err := a.ListSessions(t.Context(), oxbow.Filter{}, at(61), 10); err != nil || len(some) != 0 {
 		t.Errorf("Sessions since later = %+v, %v", some, err)
 	}
-	// An earlier turn moves the others on.
+	// A new turn before the existing turns renumbers them.
 	add(t, a, "1 new, 2 changed", event(session.KindPrompt, "p0", "", -3600, "hello"))
 	turns, err := a.ReadTurns(t.Context(), "claude", "s")
 	if err != nil || len(turns) != 3 || turns[0].Prompt() != "hello" || turns[2].Prompt() != "thanks" {
@@ -117,7 +117,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// contents is all that an archive holds, without cursors.
+// contents returns the names, labels and contents of all entries in an archive, except cursors.
 func contents(t *testing.T, a *session.Archive) string {
 	t.Helper()
 	var lines []string
@@ -133,8 +133,8 @@ func contents(t *testing.T, a *session.Archive) string {
 	return strings.Join(lines, "")
 }
 
-// A session that ended before anything was said or done is not kept; one that goes on is, and so
-// is the end of one that was kept before.
+// TestArchiveEmptySession tests that a session that ended before anything was said or done is not stored. A session
+// that continues, and the end of a session that was stored before, are stored.
 func TestArchiveEmptySession(t *testing.T) {
 	a := open(t, t.TempDir())
 	begun := event(session.KindStart, "", "", 0, "startup")
@@ -146,7 +146,7 @@ func TestArchiveEmptySession(t *testing.T) {
 	add(t, a, "0 new, 1 changed", event(session.KindPrompt, "p1", "", 3, "thanks"))
 }
 
-// However events come in, the archive holds the same.
+// TestArchiveOrder tests that the archive's contents do not depend on the order and the number of the events.
 func TestArchiveOrder(t *testing.T) {
 	for seed := range uint64(15) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -170,12 +170,11 @@ func TestArchiveOrder(t *testing.T) {
 	}
 }
 
-// randomDay makes the reports of a session of hours, nearly in the order in which
-// they come: most are of the last turns, some of much earlier ones, and some name
-// neither their turn nor themselves.
+// randomDay returns the reports of a session that lasts hours, nearly in the order of time. Most reports belong to the
+// last turns, and some to much earlier turns. Some reports name neither their turn nor an ID.
 func randomDay(r *rand.Rand) (all []session.Event) {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
-	named := r.IntN(3) // whether the client names turns: never, mostly, always
+	named := r.IntN(3) // how often the client names turns: never, mostly or always
 	now := 0.0
 	for i := range 60 + r.IntN(120) {
 		now += float64(20 + r.IntN(700))
@@ -185,14 +184,14 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 		}
 		p := event(session.KindPrompt, turn, id, now, pick("continue", "continue", "go on", fmt.Sprint("step ", i)))
 		all = append(all, p)
-		if r.IntN(3) == 0 { // a hook that knows less
+		if r.IntN(3) == 0 { // A hook reports the same prompt without identifiers.
 			p.Turn, p.ID, p.Time = "", "", p.Time.Add(time.Second)
 			all = append(all, p)
 		}
 		for j := range r.IntN(5) {
 			c := call(turn, fmt.Sprint("c", i, ".", j), now+float64(j), pick("ls", "go test"))
 			if r.IntN(40) == 0 {
-				c.ID = "c7.1" // of another turn
+				c.ID = "c7.1" // The call has the ID of a call in another turn.
 			}
 			all = append(all, c)
 			if late := exited(c, r.IntN(2)); r.IntN(3) == 0 {
@@ -235,8 +234,8 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 	return sorted
 }
 
-// A long session that comes in parts, of which only its end is read, is the one
-// that comes at once.
+// TestArchiveDay tests that a long session that is added in parts results in the same entries as the session that is
+// added at once. For each part, only the end of the session is read.
 func TestArchiveDay(t *testing.T) {
 	testenv.Sequential(t)
 	for seed := range uint64(testenv.Long(4, 28)) {
@@ -269,7 +268,7 @@ func TestArchiveDay(t *testing.T) {
 	}
 }
 
-// lines is a transcript of as many prompts, three read at a time.
+// lines returns a reader for a transcript with *n prompts. Each call reads three prompts.
 func lines(n *int) session.TranscriptReader {
 	return func(_ context.Context, client, path, cursor string) (events []session.Event, next string, err error) {
 		from, _ := strconv.Atoi(cursor)
@@ -297,7 +296,7 @@ func TestDrain(t *testing.T) {
 			t.Errorf("Drain = %s, %v; want %s", got, err, want)
 		}
 	}
-	drain("0 new, 0 changed") // no spool yet
+	drain("0 new, 0 changed") // There is no spool yet.
 	hook := session.Event{Client: "gemini", Session: "s", Kind: session.KindPrompt, Text: "prompt 0", Time: at(0.1),
 		Transcript: "/t.jsonl"}
 	for range 2 {
@@ -305,7 +304,7 @@ func TestDrain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	drain("7 new, 1 changed") // the turn of the hook is the first of the transcript
+	drain("7 new, 1 changed") // The turn that the hook reported is the transcript's first turn.
 	drain("0 new, 0 changed")
 	n = 8
 	hook.Kind = session.KindStop
@@ -395,7 +394,7 @@ func TestMain(m *testing.M) {
 	home := os.Getenv("OXBOW_TEST_HOME")
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
 	switch role, from, _ := strings.Cut(os.Getenv(roleVariable), " "); role {
-	case "hook": // appends events, and says which were acknowledged
+	case "hook": // The process appends events, and prints which were acknowledged.
 		first, _ := strconv.Atoi(from)
 		for i := first; i < first+10_000; i++ {
 			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.KindPrompt,
@@ -423,8 +422,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// Hooks append while processes drain, and all of them are killed at any time: what
-// was acknowledged is there, once.
+// TestKilled lets hooks append while other processes drain, and kills all of them at any time. Each acknowledged event
+// must be in the archive once.
 func TestKilled(t *testing.T) {
 	home := t.TempDir()
 	rounds := testenv.Long(4, 20)

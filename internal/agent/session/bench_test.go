@@ -1,5 +1,5 @@
-// What an archive of many turns costs: growth, a turn more of a long session, and
-// what the start of a session does.
+// This file measures the cost of an archive with many turns: its growth, adding a turn to a long session, and the work
+// at the start of a session.
 //
 //	go test ./session -run '^$' -bench Start -benchtime 200x
 //	go test ./session -run '^$' -bench Turn -benchtime 50x
@@ -20,8 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// grown adds sessions of 20 turns to an archive, 1,000 turns at a time, and calls
-// fn after each 10,000.
+// grown adds sessions of 20 turns each to an archive, 1,000 turns at a time. It calls fn after every 10,000 turns.
 func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took time.Duration)) {
 	began := time.Now()
 	for n := 0; n < turns; n += 1000 {
@@ -57,8 +56,8 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 	}
 }
 
-// longSession adds a session of so many turns, of ten events each and a minute
-// apart, and returns the events of any turn.
+// longSession adds a session with the given number of turns, which begin a minute apart and have ten events each. It
+// returns a function that returns the events of turn i.
 func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int) []session.Event) {
 	turn = func(i int) []session.Event {
 		name, from := fmt.Sprint("p", i), float64(60*i)
@@ -93,7 +92,7 @@ func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int)
 	return turn
 }
 
-// BenchmarkTurn is a turn more of a session that has many.
+// BenchmarkTurn adds a turn to a session that already has many turns.
 func BenchmarkTurn(b *testing.B) {
 	for _, n := range []int{500, 2000, 8000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -113,8 +112,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// The work of a turn more hardly grows with the session: of one with twice the
-// turns, only the pages of hashes are longer.
+// TestTurnGrowth tests that the memory needed to add a turn hardly grows with the session. If a session has twice as
+// many turns, only its pages of hashes are longer.
 func TestTurnGrowth(t *testing.T) {
 	testenv.Sequential(t)
 	work := func(turns int) (bytes uint64) {
@@ -137,8 +136,8 @@ func TestTurnGrowth(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is what the start of a session does with 100,000 turns: open,
-// drain one event, list, close.
+// BenchmarkStart does the work at the start of a session with 100,000 turns in the archive: open, drain one event,
+// list, close.
 func BenchmarkStart(b *testing.B) {
 	home := b.TempDir()
 	file, spool := filepath.Join(home, session.StoreFile), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}

@@ -17,19 +17,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Limits of stored events.
+// These limits apply to stored events. A text, a list or a path beyond its limit is cut.
 const (
-	maxText         = 256 << 10 // bytes of a text
-	maxTurn         = 1 << 20   // maximum bytes of all texts in a turn
-	maxEvents       = 2000      // reports of a turn
-	maxIdentifier   = 200       // bytes of identifiers and other words
-	maxPath         = 1 << 10   // bytes of a path or URL
-	maxPaths        = 200       // paths of a call
-	maxOutputLine   = 400       // maximum bytes of an output line
-	maxShownEntries = 40        // entries of an injection
-	maxRareTerms    = 100       // terms of an injection
-	maxTaints       = 8         // calls of a turn that returned text by others
-	maxTaintBytes   = 250       // bytes of a call in maxTaints
+	maxText         = 256 << 10 // maximum size of a text in bytes
+	maxTurn         = 1 << 20   // maximum size of all texts of a turn in bytes
+	maxEvents       = 2000      // maximum number of reports of a turn
+	maxIdentifier   = 200       // maximum size of an identifier, a tool name or similar, in bytes
+	maxPath         = 1 << 10   // maximum size of a path or a URL in bytes
+	maxPaths        = 200       // maximum number of paths of a call
+	maxOutputLine   = 400       // maximum size of an output line in bytes
+	maxShownEntries = 40        // maximum number of entries of an injection
+	maxRareTerms    = 100       // maximum number of rare terms of an injection
+	maxTaints       = 8         // maximum number of calls in a turn's list of calls that returned text by others
+	maxTaintBytes   = 250       // maximum size of one such call in bytes
 )
 
 // normalize returns the event in its stored form. It is idempotent.
@@ -40,7 +40,7 @@ func (e Event) normalize() Event {
 	e.Dir, e.Transcript = shortLine(e.Dir, maxPath), shortLine(e.Transcript, maxPath)
 	e.Text = cutMarked(strings.TrimSpace(validText(e.Text)), maxText)
 	e.Time = e.Time.UTC().Round(0)
-	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode it
+	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode a time in such a year.
 		e.Time = time.Time{}
 	}
 	if e.Call != nil {
@@ -81,7 +81,7 @@ func (in *Injection) normalize() *Injection {
 	d.Answer = shortLine(in.Answer, maxIdentifier)
 	d.Tokens = max(0, in.Tokens)
 	for _, f := range []*float64{&d.Strength, &d.Floor} {
-		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode it
+		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode NaN or infinity.
 			*f = 0
 		}
 	}
@@ -125,7 +125,7 @@ func validText(s string) string {
 	return s
 }
 
-// shortLine returns s on a single line, without control characters and cut to at most maxBytes bytes.
+// shortLine joins the lines of s, removes control characters, and cuts the result to at most maxBytes bytes.
 func shortLine(s string, maxBytes int) string {
 	if s == "" {
 		return ""
@@ -143,7 +143,7 @@ func shortLine(s string, maxBytes int) string {
 // cutText returns the beginning of a text, with at most maxBytes bytes.
 func cutText(s string, maxBytes int) string { return text.TruncateBytes(s, maxBytes) }
 
-// cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with its original size.
+// cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with the original size.
 func cutMarked(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
@@ -152,7 +152,7 @@ func cutMarked(s string, maxBytes int) string {
 	return strings.TrimSpace(cutText(s, maxBytes-len(mark))) + mark
 }
 
-// outputTail returns the last [MaxOutputLines] lines of an output, each cut to maxOutputLine bytes.
+// outputTail returns the last [MaxOutputLines] lines of an output. Each line is cut to maxOutputLine bytes.
 func outputTail(output string) string {
 	output = strings.TrimRight(validText(output), " \t\n")
 	lines := strings.Split(output, "\n")
@@ -163,8 +163,8 @@ func outputTail(output string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// merge combines two reports about the same event. The order of merges does not matter, and
-// merging the same report again changes nothing.
+// merge combines two reports of the same event. The result does not depend on the order of merges, and merging the
+// same report again changes nothing.
 func (e Event) merge(o Event) Event {
 	if compareTimes(&o, &e) < 0 {
 		e.Time, e.NoTime = o.Time, o.NoTime
@@ -200,7 +200,7 @@ func (e Event) merge(o Event) Event {
 	return e
 }
 
-// namedAgent returns the fuller of two names of the same sub-agent. A name comes before a missing name.
+// namedAgent returns the more informative of two names of the same sub-agent. Any name is preferred to a missing name.
 func namedAgent(a, b string) string {
 	switch clientfile.UnnamedAgent {
 	case a:
@@ -211,8 +211,8 @@ func namedAgent(a, b string) string {
 	return longerText(a, b)
 }
 
-// compareTimes orders reports of the same event by how well they tell its time: a true time comes before a time that
-// the client did not store, and a report without any time comes last. Otherwise the earlier time comes first.
+// compareTimes orders two reports of the same event by how exact their times are. A true time comes before an
+// estimated time, and a report without a time comes last. Of two equally exact times, the earlier comes first.
 func compareTimes(a, b *Event) int {
 	return cmp.Or(
 		cmp.Compare(boolWord(a.Time.IsZero()), boolWord(b.Time.IsZero())),
@@ -221,7 +221,7 @@ func compareTimes(a, b *Event) int {
 	)
 }
 
-// merge combines the repeats in two reports of the same event.
+// merge combines the repeated calls of two reports of the same event.
 func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
@@ -229,8 +229,8 @@ func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	return (&RepeatedCalls{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).normalize()
 }
 
-// normalize returns the stored form, which has each call once, sorted. Without calls, it returns
-// nil.
+// normalize returns the stored form, in which the calls are sorted and each call occurs once. It returns nil if there
+// are no calls.
 func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
 		return nil
@@ -247,7 +247,7 @@ func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	return &all
 }
 
-// merge returns the reading of the higher rank, which is the less trusted reading.
+// merge returns the less trusted of two judgements about the same text.
 func (r *TextSource) merge(o *TextSource) *TextSource {
 	if r == nil {
 		return o
@@ -301,7 +301,7 @@ func (c *ToolCall) merge(o *ToolCall) *ToolCall {
 	return &d
 }
 
-// merge returns the fuller of two reports about the same injection.
+// merge returns the more complete of two reports of the same injection.
 func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil {
 		return o
@@ -312,14 +312,14 @@ func (in *Injection) merge(o *Injection) *Injection {
 	return in
 }
 
-// asJSON returns the injection as JSON, for comparisons.
+// asJSON returns the injection as JSON. The result is only used for comparisons.
 func (in *Injection) asJSON() string {
-	b, _ := json.Marshal(in) // cannot fail after clean
+	b, _ := json.Marshal(in) // Ignore the error: a normalized injection can always be encoded.
 	return string(b)
 }
 
-// longerText returns the longer of two texts. If both are equally long, it returns the text that is
-// greater in byte order.
+// longerText returns the longer of two texts. Of two texts of the same length, it returns the one that is greater in
+// byte order, so that the result does not depend on the order of the arguments.
 func longerText(a, b string) string {
 	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {
 		return b

@@ -1,4 +1,4 @@
-// Cleaning of events: the end of an output.
+// This file tests how events are cleaned: which lines remain of an output.
 
 package session
 

@@ -21,15 +21,14 @@ const (
 	lockPause     = 5 * time.Millisecond
 )
 
-// DrainSpool adds the spooled events to the archive, and then the unread part of the transcripts that
-// the events name. Afterwards DrainSpool removes the spool files that it has read. If the process is
-// killed in between, nothing is lost and the next call does not add anything twice. If read is
-// nil, transcripts are not read.
+// DrainSpool adds the spooled events to the archive, and then the unread part of the transcripts that the events name.
+// Afterwards it removes the spool files that it has read. If the process is killed in between, nothing is lost, and
+// the next call adds nothing twice. If read is nil, transcripts are not read.
 //
-// If ctx ends, DrainSpool returns the error of ctx. Events archived by then remain archived, and other
-// events remain in the spool. If a spool file fails, DrainSpool continues with the next file and returns
-// the first error. A transcript that cannot be read only increases InvalidCount in the report. While another
-// process drains, DrainSpool waits.
+// If ctx ends, DrainSpool returns the error of ctx. The events that it has archived stay in the archive, and all other
+// events stay in the spool. If a spool file cannot be drained, DrainSpool continues with the next file, and finally
+// returns the first error. A transcript that cannot be read only increases InvalidCount in the report. While another
+// process drains the spool, DrainSpool waits.
 func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader) (r ArchiveReport, err error) {
 	dir, err := vfs.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +51,7 @@ func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader
 		return r, err
 	}
 	names, err = spoolFiles(dir)
-	if err != nil { // list again: another process may have drained some
+	if err != nil { // List the files again, because another process may have drained some.
 		return r, err
 	}
 	var failed error
@@ -62,7 +61,7 @@ func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader
 		}
 		one, err := a.drainSessionFile(ctx, dir, name, read)
 		r.addCounts(one)
-		failed = cmp.Or(failed, err) // continue with the next file
+		failed = cmp.Or(failed, err) // Continue with the next file after an error.
 	}
 	return r, failed
 }
@@ -80,8 +79,7 @@ func waitForLock(ctx context.Context, lock vfs.Lock) error {
 	}
 }
 
-// spoolFiles returns the names of sessions' spool files, sorted, without drainingSuffix and without
-// duplicates.
+// spoolFiles returns the sorted names of the spool files, each once and without drainingSuffix.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
 	if err != nil {
@@ -98,8 +96,8 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// drainSessionFile drains the spool file of a session: first a renamed file that an earlier drain left
-// behind, then the current file, which it renames.
+// drainSessionFile drains the spool file of one session. It first drains a renamed file that an interrupted drain has
+// left. Then it renames the current file and drains it.
 func (a *Archive) drainSessionFile(
 	ctx context.Context,
 	dir *vfs.OS,
@@ -123,8 +121,9 @@ func (a *Archive) drainSessionFile(
 	return r, err
 }
 
-// drainRenamedFile adds the events of a renamed file, to which no process appends any more, and the unread part of the
-// transcripts that they name. Then it removes the file. If the file does not exist, it does nothing.
+// drainRenamedFile adds the events of a renamed spool file, and then the unread part of the transcripts that they
+// name. Then it removes the file. No process appends to a renamed file. If the file does not exist, drainRenamedFile
+// does nothing.
 func (a *Archive) drainRenamedFile(
 	ctx context.Context,
 	dir *vfs.OS,
@@ -152,7 +151,8 @@ func (a *Archive) drainRenamedFile(
 	return r, dir.Remove(fileName)
 }
 
-// importTranscripts adds the unread part of the transcripts that the events name. It fails only if ctx ends.
+// importTranscripts adds the unread part of the transcripts that the events name. It returns an error only if ctx
+// ends.
 func (a *Archive) importTranscripts(
 	ctx context.Context,
 	events []Event,
@@ -170,14 +170,15 @@ func (a *Archive) importTranscripts(
 		}
 		r.addCounts(one)
 		if err != nil {
-			r.InvalidCount++ // the hook events are archived, and a broken transcript must not block the spool
+			// A transcript that cannot be read must not block the spool, whose events are already archived.
+			r.InvalidCount++
 		}
 	}
 	return r, nil
 }
 
-// parseEvents returns the events in a spool file's bytes, and the number of invalid lines. A line is
-// incomplete if its writer was interrupted before acknowledging the events to the client.
+// parseEvents returns the events in the content of a spool file, and the number of invalid lines. A line is incomplete
+// if its writer was killed before it acknowledged the events to the client.
 func parseEvents(b []byte) (events []Event, invalidLines int) {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)

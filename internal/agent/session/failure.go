@@ -1,4 +1,4 @@
-// This file extracts the error line from a failed command's output, and the error's signature.
+// This file extracts the line that names the error from a failed command's output, and makes the error's signature.
 
 package session
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxSignatureBytes is the number of bytes to which a longer signature is cut.
+// maxSignatureBytes is the maximum size of a signature in bytes. A longer signature is cut.
 const maxSignatureBytes = 160
 
 // errorLinePattern matches a line that names an error.
@@ -21,14 +21,14 @@ var errorLinePattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// placedErrorPattern matches a line that compilers and linters print, FILE:LINE:COLUMN: text, optionally
-// after the name of the tool.
+// placedErrorPattern matches a line in the form FILE:LINE:COLUMN: text, as compilers and linters print it. The name of
+// the tool may precede the file.
 var placedErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\w+: )?(?:[A-Za-z]:)?[\w@~+-]*[./\\][\w./\\@~+-]*:\d+(?::\d+)?:? +\S`)
 })
 
-// namesError reports whether a trimmed line of an output names an error. Lines that begin with "#"
-// do not, because Go prints package names this way.
+// namesError reports whether a line of an output names an error. The line must have no white space around it. A line
+// that begins with "#" does not name an error, because Go prints package names in this form.
 func namesError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
@@ -46,11 +46,10 @@ var errorWords = map[byte][]string{
 	't': {"traceback", "timeout", "time out", "timed"}, 'u': {"undefined", "unresolved", "unexpected"},
 }
 
-// errorSuffixes lists the ends of words that errorLinePattern matches.
+// errorSuffixes lists the endings of the words that errorLinePattern matches.
 var errorSuffixes = []string{"error", "exception"}
 
-// mayNameError reports whether errorLinePattern may match a line. It is a faster check than the regular
-// expression.
+// mayNameError reports whether errorLinePattern may match a line. It is faster than the pattern.
 func mayNameError(line string) bool {
 	for i := 0; i < len(line); i++ {
 		if line[i] >= utf8.RuneSelf {
@@ -83,7 +82,7 @@ func isWordByte(c byte) bool {
 	return (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// variableParts lists patterns for texts that differ between two runs with the same failure, and their
+// variableParts lists patterns for parts of an output that differ between two runs with the same failure, with their
 // replacements.
 var variableParts = sync.OnceValue(func() []variablePart {
 	return []variablePart{
@@ -114,17 +113,17 @@ var variableParts = sync.OnceValue(func() []variablePart {
 	}
 })
 
-// variablePart is a row of variable.
+// variablePart is an element of variableParts.
 type variablePart struct {
-	requiredChars string // the pattern can match only texts that contain one of these characters
+	requiredChars string // A text that contains none of these characters cannot match the pattern.
 	pattern       *regexp.Regexp
 	replacement   string
 }
 
 const digitChars = "0123456789"
 
-// ErrorLine returns the first line of an output that names an error. Otherwise it returns the first
-// line that is not a "#" line, or the first line at all. It returns "" if the output is blank.
+// ErrorLine returns the first line of an output that names an error. If no line does, it returns the first line that
+// does not begin with "#", or else the first line. It returns "" if the output is blank.
 func ErrorLine(output string) string {
 	first := ""
 	for line := range strings.Lines(output) {
@@ -142,9 +141,8 @@ func ErrorLine(output string) string {
 	return first
 }
 
-// FailureSignature returns the common part of failures with the same cause: the error line ([ErrorLine])
-// with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It returns "" if the
-// output is blank.
+// FailureSignature returns a text that is equal for failures with the same cause. It is the error line (see
+// [ErrorLine]) with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It is "" if the output is blank.
 func FailureSignature(output string) string {
 	found := text.TruncateBytes(ErrorLine(output), 4*maxSignatureBytes)
 	for _, v := range variableParts() {

@@ -1,4 +1,4 @@
-// Tests that what is known before an expression is tried agrees with it.
+// This file tests that the fast checks before a regular expression never reject a text that the expression matches.
 
 package session
 

@@ -1,4 +1,4 @@
-// Draining on a full disk, and with a clock that is set back.
+// This file tests draining on a full disk, and with a clock that is set back.
 
 package session_test
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// When the disk of the archive is full at any write, what hooks reported stays in
-// the spool; when there is room again, it is in the archive, once.
+// TestDrainFull lets each write to the archive fail because the disk is full. The reported events must stay in the
+// spool. When there is space again, they must be in the archive once.
 func TestDrainFull(t *testing.T) {
 	struck := 0
 	for at, hit := 1, true; hit; at++ {
@@ -71,8 +71,8 @@ func TestDrainFull(t *testing.T) {
 	}
 }
 
-// A clock that is set back an hour within a session loses no turn, and the list has
-// all sessions.
+// TestDrainClockBack tests that no turn is lost if the clock is set back an hour during a session, and that all
+// sessions are listed.
 func TestDrainClockBack(t *testing.T) {
 	home := t.TempDir()
 	now := day.Add(time.Hour)
@@ -111,7 +111,8 @@ func TestDrainClockBack(t *testing.T) {
 	}
 }
 
-// A file that cannot be drained keeps none of the others: they are removed.
+// TestDrainOthers tests that a file that cannot be drained does not prevent other files from being drained and
+// removed.
 func TestDrainOthers(t *testing.T) {
 	home := t.TempDir()
 	a, spool := open(t, home), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}

@@ -53,11 +53,11 @@ func BuildTurns(events []Event) []Turn {
 	return turns
 }
 
-// buildTurns returns the turns that consist of the events. The first turn gets the number first. early is true if an
-// event is older than the first turn. Then the caller must load earlier turns and call buildTurns again.
+// buildTurns returns the turns of one session. The first turn gets the number first. early is true if an event is
+// older than the first turn. The caller must then load earlier turns and call buildTurns again with their events.
 func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
-	var rest []Event // events without a known turn
+	var rest []Event // events whose turn is not known yet
 	for _, e := range withoutKnownPrompts(mergeReports(events)) {
 		if g := gs.findGroup(&e); g != nil {
 			g.addReport(e)
@@ -86,8 +86,8 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 	return turns, early
 }
 
-// withoutKnownPrompts returns the events without the prompts of a list that begin later than maxPromptGap before the
-// first prompt that has a name. The events must be sorted.
+// withoutKnownPrompts drops prompts of a client's list that a transcript or a hook already reports. These are the
+// listed prompts later than maxPromptGap before the first named prompt. The events must be sorted.
 func withoutKnownPrompts(events []Event) []Event {
 	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsListed && e.Turn+e.ID != "" }
 	first := slices.IndexFunc(events, isNamed)
@@ -115,12 +115,12 @@ func mergeReports(events []Event) []Event {
 	return all
 }
 
-// turnGroup collects the reports that become one turn.
+// turnGroup collects the reports that belong to one turn.
 type turnGroup struct {
-	turnID, promptID string // Turn and ID of the prompt ("" if not known)
-	promptText       string // text of the first prompt
+	turnID, promptID string // Turn and ID of the group's prompt ("" if not known)
+	promptText       string // text of the group's first prompt
 	start            time.Time
-	noTime           bool // the first prompt has NoTime
+	noTime           bool // The first prompt has NoTime.
 	promptCount      int
 	reports          []Event
 }
@@ -138,7 +138,7 @@ func (g *turnGroup) addReport(e Event) {
 	g.reports = append(g.reports, e)
 }
 
-// absorbGroup adds the reports of another group that belongs to the same prompt.
+// absorbGroup adds the reports of another group, which belongs to the same prompt.
 func (g *turnGroup) absorbGroup(o *turnGroup) {
 	g.turnID = cmp.Or(g.turnID, o.turnID)
 	g.promptID = cmp.Or(g.promptID, o.promptID)
@@ -152,14 +152,14 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 	g.reports = append(g.reports, o.reports...)
 }
 
-// turnGroups contains the turns of a session while it is folded.
+// turnGroups contains the groups of a session while its turns are built.
 type turnGroups struct {
 	allGroups     []*turnGroup
-	groupsByName  map[string]*turnGroup // by Turn, or by "\x00" + ID for events without Turn
+	groupsByName  map[string]*turnGroup // groups with a name, which is Turn, or "\x00" + ID if the prompt has no Turn
 	unnamedGroups []*turnGroup
 }
 
-// namedGroup returns the named group, and creates the group if necessary.
+// namedGroup returns the group with a name. It creates a missing group.
 func (gs *turnGroups) namedGroup(name string) *turnGroup {
 	if gs.groupsByName[name] == nil {
 		gs.groupsByName[name] = &turnGroup{}
@@ -168,7 +168,7 @@ func (gs *turnGroups) namedGroup(name string) *turnGroup {
 	return gs.groupsByName[name]
 }
 
-// anonymousGroup returns the group of a prompt that has neither Turn nor ID, and creates the group if necessary.
+// anonymousGroup returns the group of a prompt that has neither Turn nor ID. It creates a missing group.
 func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 	i := slices.IndexFunc(gs.unnamedGroups, func(g *turnGroup) bool {
 		return g.promptText == e.Text && e.Time.Sub(g.start) <= maxDoubleGap
@@ -181,8 +181,8 @@ func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 	return g
 }
 
-// findGroup returns the group to which an event belongs by its Turn or, for a prompt, by its ID or text. It returns nil
-// if the turn of the event is not known.
+// findGroup returns the group to which an event belongs because of its Turn, or, for a prompt, because of its ID or
+// text. It returns nil if the event's turn is not known.
 func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
 	case e.Turn != "":
@@ -195,10 +195,10 @@ func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	return gs.anonymousGroup(e)
 }
 
-// isMainPrompt reports whether the event is a prompt for the main agent, not the task of a sub-agent.
+// isMainPrompt reports whether the event is a prompt to the main agent. A sub-agent's task is not.
 func (e *Event) isMainPrompt() bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// canAbsorb reports whether group a can absorb group b, which belongs to the same prompt.
+// canAbsorb reports whether the groups a and b may belong to the same prompt, so that a can absorb b.
 func canAbsorb(a, b *turnGroup) bool {
 	if a.turnID != "" {
 		return b.turnID == "" && (a.promptID == "" || b.promptID == "" || a.promptID == b.promptID)
@@ -206,7 +206,7 @@ func canAbsorb(a, b *turnGroup) bool {
 	return a.promptID != "" && b.turnID == "" && b.promptID == ""
 }
 
-// sortGroups sorts the groups by time. Groups without a prompt start with their first report.
+// sortGroups sorts the groups by time. A group without a prompt starts with its first report.
 func sortGroups(all []*turnGroup) {
 	for _, g := range all {
 		if g.promptCount == 0 {
@@ -223,7 +223,7 @@ func sortGroups(all []*turnGroup) {
 	})
 }
 
-// joinGroups joins groups whose first prompts have equal text and are near each other in time.
+// joinGroups joins the groups whose first prompts have equal texts and nearly the same time.
 func joinGroups(all []*turnGroup) []*turnGroup {
 	byText := map[string][]*turnGroup{}
 	for _, g := range all {
@@ -233,7 +233,7 @@ func joinGroups(all []*turnGroup) []*turnGroup {
 	}
 	gone := map[*turnGroup]bool{}
 	for _, same := range byText {
-		// Groups with a prompt ID absorb first, then groups with a Turn.
+		// A group with a prompt ID absorbs other groups first, then a group with a Turn.
 		for _, named := range []bool{false, true} {
 			joinNearest(
 				same,
@@ -252,10 +252,10 @@ func joinGroups(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// joinUntimed joins groups of a transcript without times with the groups of hooks' prompts that have no names. Both
-// are in the order of the conversation, and the hooks may have missed its beginning. Therefore the last prompts of
-// equal text are joined first, and earlier prompts are joined only with earlier prompts. A prompt is not joined if the
-// hook reported it after the transcript was written.
+// joinUntimed joins the groups from a transcript without times with the unnamed groups of prompts that hooks reported.
+// Both lists are in the order of the conversation, but the hooks may have missed its beginning. Therefore it joins
+// prompts of equal text from the end: earlier prompts are joined only with earlier prompts. A prompt that a hook
+// reported after the transcript was written is not joined.
 func joinUntimed(all []*turnGroup) []*turnGroup {
 	var reported, untimed []*turnGroup
 	for _, g := range all {
@@ -285,8 +285,8 @@ func joinUntimed(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// startInOrder lets each group without a time start before the next group that has a time. The groups must be in the
-// order of the conversation.
+// startInOrder gives each group without a time a start before that of the next group that has a time. The groups must
+// be in the order of the conversation.
 func startInOrder(groups []*turnGroup) {
 	var next *turnGroup
 	for _, g := range slices.Backward(groups) {
@@ -308,8 +308,7 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// groupsByEvent returns the group of each event that has an ID. The group is nil if several groups
-// contain the event.
+// groupsByEvent returns the group of each event that has an ID. The value is nil if several groups contain the event.
 func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
 	owner := map[eventKey]*turnGroup{}
 	for _, g := range groups {
@@ -328,20 +327,20 @@ func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
 	return owner
 }
 
-// assignEvents adds each event whose turn is not known to one of the groups: to the group with the same event, to the
-// group that follows the last session start if the event belongs to that start, or otherwise to the last group that
-// began before the event. It returns true if an event is older than all groups. Such an event is added to the first
-// group. The groups must be sorted by time.
+// assignEvents adds each event whose turn is not known to a group. An event that is already in a group is added to
+// that group. An event of a session start is added to the group that follows the last session start. Any other event
+// is added to the last group that began before it. If an event is older than all groups, it is added to the first
+// group, and assignEvents returns true. The groups must be sorted by time.
 func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
 	owner := groupsByEvent(groups)
-	var started *turnGroup // next group after the last session start
+	var started *turnGroup // group that follows the last session start
 	for _, e := range unplaced {
 		g := owner[eventKey{kind: e.Kind, id: e.ID}]
 		next := nextGroup(groups, e.Time)
 		if e.Kind == KindStart {
 			started = next
 		}
-		// A turn after the first one begins with the last session start.
+		// If a turn after the first turn follows a session start, the session was resumed there.
 		isOfResumption := e.isFromSessionStart() && next == started && next != groups[0]
 		if g == nil && isOfResumption {
 			g = next
@@ -356,8 +355,8 @@ func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) 
 	return hasEarlierEvent
 }
 
-// lastGroup returns the index of the last group that begins at or before t, or -1 if all begin
-// later. The groups must be sorted.
+// lastGroup returns the index of the last group that begins at or before t, or -1 if all groups begin later. The
+// groups must be sorted by time.
 func lastGroup(groups []*turnGroup, t time.Time) int {
 	i, found := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
@@ -368,8 +367,8 @@ func lastGroup(groups []*turnGroup, t time.Time) int {
 	return i
 }
 
-// nextGroup returns the first group that begins at or after t, or nil if all begin earlier. The
-// groups must be sorted.
+// nextGroup returns the first group that begins at or after t, or nil if all groups begin earlier. The groups must be
+// sorted by time.
 func nextGroup(groups []*turnGroup, t time.Time) *turnGroup {
 	i, _ := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	if i == len(groups) {
@@ -378,16 +377,16 @@ func nextGroup(groups []*turnGroup, t time.Time) *turnGroup {
 	return groups[i]
 }
 
-// isFromSessionStart reports whether the event is a session start or the injection made at a session start.
+// isFromSessionStart reports whether the event is a session start, or an injection that was made at a session start.
 func (e *Event) isFromSessionStart() bool {
 	return e.Kind == KindStart || (e.Kind == KindInjection && e.Injection != nil && e.Injection.Place == placeStart)
 }
 
-// placeStart is the place of injections that are made when a session starts.
+// placeStart is the place of an injection that is made when a session starts.
 const placeStart = "start"
 
-// limitReports returns the reports that fit into a turn: all prompts and injections come first, then the
-// earliest other reports. If reports are left out, it adds a report of kind kindOmitted.
+// limitReports returns the reports that fit into a turn. Prompts and injections come first, then the earliest other
+// reports. If reports are left out, it adds a report of kind kindOmitted.
 func (g *turnGroup) limitReports() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {

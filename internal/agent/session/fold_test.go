@@ -1,4 +1,4 @@
-// Folding: any order, any number of times, in any parts.
+// This file tests folding: events in any order, any number of repetitions, and any parts.
 
 package session_test
 
@@ -18,10 +18,10 @@ import (
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// at returns the time that is so many seconds after the test's first.
+// at returns the time that is the given number of seconds after the test's start.
 func at(seconds float64) time.Time { return day.Add(time.Duration(seconds * float64(time.Second))) }
 
-// shown writes turns in short: the prompt of each, and after it what followed.
+// shown formats turns as lines with each turn's prompt and its other events.
 func shown(turns []session.Turn) string {
 	var b strings.Builder
 	for _, t := range turns {
@@ -42,7 +42,7 @@ func shown(turns []session.Turn) string {
 	return b.String()
 }
 
-// bytesOf is what an archive would keep of turns.
+// bytesOf returns everything that an archive would store for the turns.
 func bytesOf(t *testing.T, turns []session.Turn) string {
 	t.Helper()
 	var b strings.Builder
@@ -73,7 +73,8 @@ func exited(e session.Event, status int) session.Event {
 	return e
 }
 
-// The words of clients, such as resume, are no text of a turn, and come back with it.
+// TestClientWords tests that words of the client, such as resume, are not part of a turn's text, and are still read
+// back with the turn.
 func TestClientWords(t *testing.T) {
 	turns := session.BuildTurns([]session.Event{
 		event(session.KindStart, "", "", 0, "resume"),
@@ -216,8 +217,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// randomEvents makes the reports of a session: some of each event's reports lack
-// identifiers, as those of hooks do.
+// randomEvents returns the reports of random sessions. Some reports of an event lack identifiers, like the reports of
+// hooks.
 func randomEvents(r *rand.Rand) []session.Event {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	var all []session.Event
@@ -262,8 +263,8 @@ func randomEvents(r *rand.Rand) []session.Event {
 	return all
 }
 
-// Events in any order and number make the same bytes, also when they come in
-// parts and what was made of the first is read back.
+// TestFoldOrder tests that the same turns are built from events in any order and with repetitions, also if the events
+// are added in parts and earlier turns are read back from their content.
 func TestFoldOrder(t *testing.T) {
 	testenv.Sequential(t)
 	for seed := range uint64(testenv.Long(100, 700)) {
@@ -294,7 +295,8 @@ func TestFoldOrder(t *testing.T) {
 	}
 }
 
-// What is too large is cut and says so, and is cut at the same place in any order.
+// TestFoldBounds tests that a turn that is too large is cut, that the turn records this, and that it is cut at the
+// same place for any order of the events.
 func TestFoldBounds(t *testing.T) {
 	testenv.Sequential(t)
 	huge := event(session.KindPrompt, "p1", "", 0, strings.Repeat("word ", 1<<20))
@@ -326,8 +328,8 @@ func TestFoldBounds(t *testing.T) {
 	}
 }
 
-// What a resumed session starts with belongs to the turn that follows, and what a client is
-// given after the prompt to the turn of that prompt.
+// TestStartOfAResumedSession tests that a session start and its injection belong to the turn that follows, and that a
+// later injection belongs to the turn of the prompt before it.
 func TestStartOfAResumedSession(t *testing.T) {
 	block := func(seconds float64, text string) session.Event {
 		e := event(session.KindInjection, "", text, seconds, text)
@@ -345,7 +347,7 @@ func TestStartOfAResumedSession(t *testing.T) {
 	if got := shown(turns); got != want {
 		t.Errorf("Fold = %s, want %s", got, want)
 	}
-	// The same comes of it if the second prompt is reported after the first turn was kept.
+	// The result must be the same if the second prompt is reported after the first turn was stored.
 	var kept []session.Event
 	for _, turn := range session.BuildTurns(before) {
 		kept = append(kept, turn.SourceEvents()...)
@@ -355,13 +357,13 @@ func TestStartOfAResumedSession(t *testing.T) {
 	}
 }
 
-// TestEndOfATurn compares a turn's end with the earliest report of its last event, because a hook and a transcript
+// TestEndOfATurn tests that a turn's end is the time of the earliest report of its last event. A hook and a transcript
 // report the same event at different times.
 func TestEndOfATurn(t *testing.T) {
 	turns := session.BuildTurns([]session.Event{
 		event(session.KindPrompt, "t1", "p1", 0, "build it"),
 		event(session.KindText, "t1", "m1", 5, "done"),
-		event(session.KindText, "t1", "", 9, "done"), // the hook reports the text without ID
+		event(session.KindText, "t1", "", 9, "done"), // The hook reports the text without an ID.
 	})
 	if len(turns) != 1 || !turns[0].EndTime.Equal(at(5)) {
 		t.Errorf("Fold = %s, which ends %v; want one turn that ends %v", shown(turns), turns[0].EndTime, at(5))

@@ -1,4 +1,4 @@
-// This file encodes a turn as the content of an entry.
+// This file encodes a turn as the content of an entry:
 //
 //	user: <the person's text>
 //
@@ -8,11 +8,10 @@
 //
 //	<!--1 '*=~…-->
 //
-// The lines before the last line contain each text of the turn once. The last line contains
-// everything else. These are the reports of events as compressed JSON, encoded with 32
-// characters that do not occur in words, so that only the texts determine the search rank. It
-// also contains texts from injections and from session starts and ends, because neither the
-// person nor the agent wrote these.
+// The lines before the last line contain each text of the turn once. The last line contains everything else, which is
+// the reports of the turn's events as compressed JSON. It is encoded with 32 characters that do not occur in words, so
+// that only the texts determine the search rank. It also contains the texts of injections, session starts and session
+// ends, because neither the person nor the agent wrote these.
 
 package session
 
@@ -34,42 +33,43 @@ const (
 	metaSuffix    = "-->"
 	textSeparator = "\n\n"
 
-	maxMeta = 16 << 20 // maximum size of the uncompressed JSON, in bytes
+	maxMeta = 16 << 20 // maximum size of the uncompressed JSON in the last line, in bytes
 )
 
-// textPrefixes contains the prefixes of texts by kind.
+// textPrefixes maps an event kind to the prefix of its text in a content.
 var textPrefixes = map[EventKind]string{KindPrompt: "user: ", KindText: "assistant: "}
 
-// turnMeta is the decoded last line of a content.
+// turnMeta is the decoded last line of a turn's content.
 type turnMeta struct {
-	Client      string        `json:"c"`
-	Session     string        `json:"s"`
-	TurnNumber  int           `json:"n"`
-	ID          string        `json:"id,omitempty"`
-	Start       time.Time     `json:"b,omitzero"`
-	TextLengths [][2]int      `json:"t,omitempty"` // length of the prefix and each text, in bytes
+	Client     string    `json:"c"`
+	Session    string    `json:"s"`
+	TurnNumber int       `json:"n"`
+	ID         string    `json:"id,omitempty"`
+	Start      time.Time `json:"b,omitzero"`
+	// for each text: the length of its prefix and of the text itself, in bytes
+	TextLengths [][2]int      `json:"t,omitempty"`
 	Events      []storedEvent `json:"e"`
 }
 
-// hasShownText reports whether texts of the kind are shown in the content, because a person, an agent or
-// a tool produced them. Other texts are set by the client, such as "resume".
+// hasShownText reports whether texts of this kind are written readably into the content, because a person, an agent or
+// a tool produced them. The client sets all other texts, such as "resume".
 func (k EventKind) hasShownText() bool {
 	return k != KindInjection && k != KindStart && k != KindStop && k != KindEnd
 }
 
-// storedEvent is an event in which texts are replaced by their numbers, counted from 1.
+// storedEvent is an event whose texts are replaced by the texts' numbers in the content, counted from 1.
 type storedEvent struct {
 	Event
-	TextNumber   int `json:"t,omitempty"` // Text
-	OutputNumber int `json:"o,omitempty"` // Output of the call
+	TextNumber   int `json:"t,omitempty"` // number of the event's Text (0 if the text is in the event)
+	OutputNumber int `json:"o,omitempty"` // number of the call's Output (0 if there is none)
 }
 
-// metaEncoding encodes the last line, with five bits per character.
+// metaEncoding encodes the last line of a content with five bits in each character.
 var metaEncoding = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
 
 var errNotTurn = errors.New("not the content of a turn")
 
-// Content returns the turn encoded as the content of an entry.
+// Content returns the turn as the content of an entry.
 func (t *Turn) Content() string {
 	m := turnMeta{Client: t.Client, Session: t.Session, TurnNumber: t.Number, ID: t.PromptID, Start: t.StartTime}
 	var b strings.Builder
@@ -118,7 +118,8 @@ func (t *Turn) Content() string {
 	return b.String() + metaPrefix + packMeta(&m) + metaSuffix
 }
 
-// splitContent splits a content into the texts and the encoded last line without its delimiters.
+// splitContent divides a turn's content into its texts and the encoded last line without its delimiters. ok is false
+// if the content has no such last line.
 func splitContent(content string) (texts, last string, ok bool) {
 	body, ok := strings.CutSuffix(content, metaSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
@@ -128,14 +129,14 @@ func splitContent(content string) (texts, last string, ok bool) {
 	return body[:i], body[i+len(metaPrefix):], true
 }
 
-// ReadableText returns the texts of a turn's content without the last line.
+// ReadableText returns a turn's content without the encoded last line.
 func ReadableText(content string) string {
 	texts, _, _ := splitContent(content)
 	return strings.TrimRight(texts, "\n")
 }
 
-// ParseTurn decodes a turn from the content of an entry. The error matches errNotTurn if the content is
-// not a turn's.
+// ParseTurn decodes a turn from the content of an entry. The error matches errNotTurn if the content does not contain
+// a turn.
 func ParseTurn(content string) (Turn, error) {
 	texts, last, ok := splitContent(content)
 	if !ok {
@@ -162,7 +163,7 @@ func ParseTurn(content string) (Turn, error) {
 		}
 		e := r.Event
 		e.Client, e.Session = m.Client, m.Session
-		if r.TextNumber > 0 { // earlier versions also stored the texts of starts and ends this way
+		if r.TextNumber > 0 { // Earlier versions also stored the texts of session starts and ends in the content.
 			e.Text = all[r.TextNumber]
 		}
 		if e.Call != nil {
@@ -182,8 +183,8 @@ func hasTextLength(texts string, head, size int) bool {
 	return head <= len(texts) && size <= len(texts)-head
 }
 
-// PackedTexts returns texts that only the last line of a turn's content has, that is, injections, and
-// the URLs and queries of calls. It returns nil if the content is not a turn's.
+// PackedTexts returns the texts that only the last line of a turn's content contains. These are injections, and the
+// URLs and queries of calls. It returns nil if the content does not contain a turn.
 func PackedTexts(content string) (texts []string) {
 	t, _ := ParseTurn(content)
 	for _, e := range t.sourceReports {
@@ -197,7 +198,8 @@ func PackedTexts(content string) (texts []string) {
 	return texts
 }
 
-// metaPacker is a reusable buffer, compressor and decompressor.
+// metaPacker contains a buffer, a compressor and a decompressor, which are reused because they are expensive to
+// allocate.
 type metaPacker struct {
 	buf          bytes.Buffer
 	compressor   *flate.Writer
@@ -205,7 +207,7 @@ type metaPacker struct {
 }
 
 var metaPackers = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // the level is valid
+	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // Ignore the error: the compression level is valid.
 	return &metaPacker{compressor: w, decompressor: flate.NewReader(nil)}
 }}
 
@@ -214,8 +216,8 @@ func packMeta(m *turnMeta) string {
 	defer metaPackers.Put(p)
 	p.buf.Reset()
 	p.compressor.Reset(&p.buf)
-	b, _ := json.Marshal(m)      // cannot fail: texts, numbers and valid times
-	_, _ = p.compressor.Write(b) // writing to a buffer never fails
+	b, _ := json.Marshal(m)      // Ignore the error: texts, numbers and valid times can always be encoded.
+	_, _ = p.compressor.Write(b) // Ignore the error: writing to a buffer never fails.
 	_ = p.compressor.Close()
 	return metaEncoding.EncodeToString(p.buf.Bytes())
 }

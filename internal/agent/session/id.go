@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// ValidID reports whether a client's session identifier is accepted. Identifiers come from reports
-// and transcripts, which others may have written, and become arguments of commands. A valid
-// identifier is non-empty UTF-8 text of printable characters without surrounding white space. An
-// identifier that begins with a dash is not valid, because a client would parse it as an option.
+// ValidID reports whether a client's session ID is accepted. An ID may come from a report or a transcript that others
+// wrote, and it becomes an argument of commands. A valid ID is non-empty UTF-8 text of printable characters, without
+// white space at its ends. It does not begin with a dash, because a client would parse it as an option.
 func ValidID(id string) bool {
 	if id == "" || !utf8.ValidString(id) {
 		return false

@@ -1,4 +1,4 @@
-// Tests which identifiers of sessions are accepted, and where.
+// This file tests which session IDs are accepted, and by which functions.
 
 package session_test
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// refusedIDs become options or hide text when they are printed in a command.
+// refusedIDs contains IDs that would become an option, or would hide text, in a printed command.
 var refusedIDs = []string{"", " a", "-", "--dangerously-skip-permissions", "a\nb", "a\x1b[0m", "a\u202eb",
 	"a\u200bb", "\xff"}
 
@@ -30,9 +30,9 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-// Neither the spool nor the archive takes an event of such a session, also if the spool
-// has one already. The archive may take white space and control characters away and keep
-// the rest.
+// TestRefusedIDs tests that neither the spool nor the archive stores an event with a refused session ID, even if the
+// spool already contains one. The archive may remove white space and control characters from the ID and store the
+// event under the rest.
 func TestRefusedIDs(t *testing.T) {
 	home := t.TempDir()
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
@@ -54,7 +54,7 @@ func TestRefusedIDs(t *testing.T) {
 			t.Errorf("the spool keeps an event of session %q", id)
 		}
 		if strings.ToValidUTF8(id, "") != id {
-			continue // no JSON has it
+			continue // JSON cannot contain this ID.
 		}
 		r, err := a.AddEvents(t.Context(), []session.Event{e})
 		check("Add", id, r, err)

@@ -2,27 +2,27 @@
 
 package session
 
-// KindInjection is the kind of an event that records an injection. Its Text is the whole injected text
-// without the fence. The text is not searchable.
+// KindInjection is the kind of an event that records an injection. The event's Text is the whole injected text without
+// its fence. A search does not find this text.
 const KindInjection EventKind = "injected"
 
-// Injection contains the data of an [KindInjection] event besides its text.
+// Injection contains what a [KindInjection] event records besides the injected text.
 type Injection struct {
-	Place        string       `json:"place"`            // start, prompt or action
-	Answer       string       `json:"answer,omitempty"` // payload or pointer ("" without a gate)
-	Tokens       int          `json:"tokens"`           // estimated tokens of Text and its fence
-	Strength     float64      `json:"g,omitempty"`      // strength of the best unit
+	Place        string       `json:"place"`            // "start", "prompt" or "action"
+	Answer       string       `json:"answer,omitempty"` // "payload" or "pointer" ("" if there was no gate)
+	Tokens       int          `json:"tokens"`           // estimated tokens of the text and its fence
+	Strength     float64      `json:"g,omitempty"`      // strength of the entry or turn that matched best
 	Floor        float64      `json:"floor,omitempty"`  // threshold that Strength exceeded
 	ShownEntries []ShownEntry `json:"shown,omitempty"`
 
-	// RareTerms lists terms of the text that are rare in the memory and not in the prompt. If an agent
-	// later writes some of these terms, it used the text.
+	// RareTerms lists terms of the text that are rare in the memory and do not occur in the prompt. An agent that
+	// later writes some of these terms has used the text.
 	RareTerms []string `json:"rare,omitempty"`
 }
 
-// ShownEntry is an entry of which a part was shown.
+// ShownEntry is an entry of which a model was shown at least a part.
 type ShownEntry struct {
-	SourceKind string `json:"in"` // notes or sessions
+	SourceKind string `json:"in"` // "notes" or "sessions"
 	Name       string `json:"name"`
 	Version    uint64 `json:"version"`
 }

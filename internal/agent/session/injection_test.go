@@ -1,4 +1,4 @@
-// Injections: kept whole, and found by nothing.
+// This file tests that injections are stored as a whole, and that no search finds them.
 
 package session_test
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// put makes the report of a hook that put a text before the model.
+// put returns the event of a hook that inserted a text into the model's context.
 func put(turn, id string, seconds float64, text string, in session.Injection) session.Event {
 	e := event(session.KindInjection, turn, id, seconds, text)
 	e.Injection = &in
@@ -24,8 +24,8 @@ func put(turn, id string, seconds float64, text string, in session.Injection) se
 
 var roundingNote = session.ShownEntry{SourceKind: "notes", Name: "cents rounding", Version: 3}
 
-// An injection is kept to the byte, is one however often it is reported, and gives a
-// turn no word that it is found by.
+// TestInjectionKept tests that an injection is stored unchanged and only once, however often it is reported. Its words
+// must not make the turn match a search.
 func TestInjectionKept(t *testing.T) {
 	a := open(t, t.TempDir())
 	text := "cents rounding@3: Balances use bankers quantization."
@@ -77,8 +77,8 @@ func TestInjectionKept(t *testing.T) {
 	}
 }
 
-// The text of an injection is not what the agent or the person said, though both are
-// the same.
+// TestInjectionSaidAgain tests that an injected text is separate from what the agent or the person said, even if both
+// texts are equal.
 func TestInjectionSaidAgain(t *testing.T) {
 	in := put("p1", "i1", 1, "A rounding error.", session.Injection{Place: "prompt"})
 	turns := session.BuildTurns([]session.Event{
@@ -92,7 +92,7 @@ func TestInjectionSaidAgain(t *testing.T) {
 	}
 }
 
-// A turn of an archive from before there were injections keeps its bytes.
+// TestOldTurn tests that the content of a turn from a version without injections stays the same.
 func TestOldTurn(t *testing.T) {
 	const old = "user: why does it fail\n\nassistant: A rounding error.\n\n--- FAIL: TestPay\n\n<!--1 " +
 		"==(?__[$'!)),,]=`^|/%_={|,)&>|;-,@+\\<]*+?)+|+>{)%])$\":>`='*[]$+^\"(';^`~``]'!:!-,_:=};;.)#\"+\"!-?%\"(;;<;-*)({).)\"\\~[]':\\\\\\{`*`^#^<-,'\"/#!+[&`#!(='[,'-*\"{<@<?{}=(;#!|{(<:![.\".!!&}_^):&`.$=|^\\{%(})*:'>^{=*`.(-):^*??#~|#{[=.[&<&|=><=`<#`)/[//-=$*/%<!~#-}[`?_=_+_-.:/?`[|+@}|/?\\@`@?\"{'\\/#^?&!.{(]@_:~@+\"}{`)+,\\\\$`}~&`<~%(;!!(~~{-->"
@@ -105,7 +105,8 @@ func TestOldTurn(t *testing.T) {
 	}
 }
 
-// Secrets leave the text, the names and the rare terms; the fence stays.
+// TestInjectionRedacted tests that secrets are removed from an injection's text, names and rare terms, and that the
+// fence stays.
 func TestInjectionRedacted(t *testing.T) {
 	a := open(t, t.TempDir())
 	a.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
@@ -191,7 +192,7 @@ func TestUsed(t *testing.T) {
 			}
 		})
 	}
-	// A text that marks no entries is of all of them.
+	// If the text has no marks of entries, all of it is about each entry.
 	in.Text = strings.ReplaceAll(text, "@", " ")
 	if got := session.BuildTurns([]session.Event{
 		event(session.KindPrompt, "p1", "", 0, "go"),
@@ -202,7 +203,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// Values that no hook writes are bounded, and are no error.
+// TestInjectionBounds tests that values that no hook writes are limited, and cause no error.
 func TestInjectionBounds(t *testing.T) {
 	in := session.Injection{Place: "prompt\n", Tokens: -1, Strength: 1 / zero, Floor: zero / zero}
 	for i := range 10_000 {
@@ -230,7 +231,8 @@ func TestInjectionBounds(t *testing.T) {
 
 var zero float64
 
-// The index counts how often an entry was shown and used, as turns come, change and go.
+// TestShown tests that the index counts how often an entry was shown and used, when turns are added, changed and
+// removed.
 func TestShown(t *testing.T) {
 	a := open(t, t.TempDir())
 	shownIn := func(n, used int) (events []session.Event) {
@@ -289,7 +291,8 @@ func TestShown(t *testing.T) {
 	check("[{cents rounding 0 0} {other 0 0}]")
 }
 
-// A secret that an archive holds leaves every text of a turn, and the turn stays one.
+// TestRedactedTurn tests that a secret in an archived turn can be removed from each of its texts, and that the result
+// is still a turn.
 func TestRedactedTurn(t *testing.T) {
 	asked := call("p1", "c1", 3, "")
 	asked.Call.WebQuery = "https://a.example/?key=hunter2"
@@ -322,7 +325,7 @@ func TestRedactedTurn(t *testing.T) {
 	}
 }
 
-// Twice as many injections of a turn cost at most 2.6 times as much.
+// TestInjectionGrowth tests that a turn with twice as many injections costs at most 2.6 times as much.
 func TestInjectionGrowth(t *testing.T) {
 	testenv.Sequential(t)
 	cost := func(n int) uint64 {

@@ -1,10 +1,10 @@
-// This file loads a stored session. It loads either the whole session or only the turns at its end
-// that new events can change.
+// This file loads a stored session. It loads either the whole session, or only the last turns that new events can
+// change.
 //
-// If a turn begins more than maxJoinReach before every turn that the new events touch, the new events
-// do not change it, unless an event names the turn or shares an identifier with the turn's events.
-// The entries CLIENT/SESSION/ids/0001 (pages) contain hashes of these names and identifiers, so
-// that other turns need not be read. A page has a line for each of turnsPerPage turns.
+// A turn that begins more than maxJoinReach before every turn that the new events touch does not change, unless an
+// event names the turn or has an identifier in common with the turn's events. The entries CLIENT/SESSION/ids/0001
+// (pages) contain hashes of these names and identifiers, so that the other turns need not be read. A page has one line
+// for each of turnsPerPage turns.
 
 package session
 
@@ -24,26 +24,26 @@ import (
 
 const (
 	turnsPerPage = 64
-	hashChars    = 8 // characters of a 40-bit hash
+	hashChars    = 8 // number of characters of a 40-bit hash
 
-	// maxJoinReach exceeds the maximum distance between prompts that are joined in two steps of
-	// maxPromptGap, plus another maxPromptGap to the next prompt.
+	// maxJoinReach is more than the largest distance that matters: two prompts may be joined in two steps of
+	// maxPromptGap, and the next prompt may be another maxPromptGap away.
 	maxJoinReach = 3*maxPromptGap + 2*maxDoubleGap
 )
 
-// storedSession is a stored session. Entries of version 0 do not exist.
+// storedSession is what was loaded of a stored session. An entry of version 0 does not exist.
 type storedSession struct {
 	key          sessionKey
 	summaryEntry oxbow.Entry
-	oldSummary   Summary       // parsed content of head
-	hashPages    []oxbow.Entry // hashes for all turns
-	firstTurns   []Turn        // first turns of the session that determine its summary
-	firstNumber  int           // number of the first turn in turns
+	oldSummary   Summary       // decoded content of summaryEntry
+	hashPages    []oxbow.Entry // pages with the hashes of all turns
+	firstTurns   []Turn        // the session's first turns, which determine parts of its summary
+	firstNumber  int           // number of the first loaded turn
 	turnEntries  []oxbow.Entry
-	parsedTurns  []Turn // the parsed turns, except unreadable turns
+	parsedTurns  []Turn // the loaded turns, without turns that cannot be read
 }
 
-// loadSession reads a whole session. Turns that cannot be read are skipped.
+// loadSession loads a whole session. It skips turns that cannot be read.
 func (a *Archive) loadSession(ctx context.Context, t sessionKey) (storedSession, error) {
 	k, err := a.loadSummaryAndPages(ctx, t)
 	for n := 1; err == nil; n++ {
@@ -61,14 +61,15 @@ func (a *Archive) loadSession(ctx context.Context, t sessionKey) (storedSession,
 	return k, err
 }
 
-// loadSummaryAndPages reads the summary and the pages of a session.
+// loadSummaryAndPages loads a session's summary and its pages of hashes.
 func (a *Archive) loadSummaryAndPages(ctx context.Context, t sessionKey) (k storedSession, err error) {
 	k.key, k.firstNumber = t, 1
 	k.summaryEntry, err = a.getEntryIfExists(ctx, t.summaryName())
 	if err != nil {
 		return k, err
 	}
-	_ = json.Unmarshal([]byte(k.summaryEntry.Content), &k.oldSummary) // without a summary, the session is empty
+	// Ignore the error: without a summary, the session is empty.
+	_ = json.Unmarshal([]byte(k.summaryEntry.Content), &k.oldSummary)
 	for n := 1; ; n++ {
 		e, err := a.getEntryIfExists(ctx, t.pageName(n))
 		isEnd := e.Version == 0 && n > k.oldSummary.countPages()
@@ -83,13 +84,13 @@ func (s *Summary) countPages() int { return (s.TurnCount + turnsPerPage - 1) / t
 
 func (t sessionKey) pageName(n int) string { return fmt.Sprintf("%s/ids/%04d", t.summaryName(), n) }
 
-// parseTurn returns the turn stored in an entry if it is turn n of this session.
+// parseTurn returns the turn in an entry. It returns false unless the entry contains turn n of this session.
 func (t sessionKey) parseTurn(e oxbow.Entry, n int) (Turn, bool) {
 	turn, err := ParseTurn(e.Content)
 	return turn, err == nil && turn.Client == t.client && turn.Session == t.session && turn.Number == n
 }
 
-// getEntryIfExists returns the named entry, or an entry of version 0 if it does not exist.
+// getEntryIfExists returns an entry by name. If it does not exist, the result has version 0.
 func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := a.Memory.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -98,9 +99,9 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 	return e, err
 }
 
-// loadLastTurns reads the last turns of a session, back to the first turn that the events can change or that can be
-// joined with such a turn. It returns false if the session must be read from its start: it does not exist, a turn
-// cannot be read, or an earlier turn contains an event with the same identifier.
+// loadLastTurns loads the session's last turns, beginning with the first turn that the events can change or that can
+// be joined with such a turn. It returns false if the whole session must be loaded instead. This is the case if the
+// session does not exist, if a turn cannot be read, or if an earlier turn contains an event with the same identifier.
 func (a *Archive) loadLastTurns(
 	ctx context.Context,
 	t sessionKey,
@@ -136,8 +137,8 @@ func (a *Archive) loadLastTurns(
 	return k, enough, err
 }
 
-// loadFirstTurns reads the session's first turns, up to the loaded turns, because they determine the
-// summary. It returns false if a turn cannot be read.
+// loadFirstTurns loads the session's first turns, up to the turns that are already loaded, because the summary depends
+// on them. It returns false if a turn cannot be read.
 func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, error) {
 	for n, s := 1, (Summary{}); n < k.firstNumber &&
 		((s.FirstPrompt == "" && k.oldSummary.FirstPrompt != "") || (s.Dir == "" && k.oldSummary.Dir != "")); n++ {
@@ -152,11 +153,11 @@ func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, e
 	return true, nil
 }
 
-// turnRange describes which turns new events may change. These are the turns from start on, and
-// turns joined to the events by name or prompt text.
+// turnRange describes which turns new events may change: all turns that begin at start or later, and turns that have a
+// name or a prompt in common with the events.
 type turnRange struct {
 	start time.Time
-	names map[string]bool // turn names, prompt IDs and prompt texts
+	names map[string]bool // turn names, prompt IDs and prompt texts of the events
 }
 
 func newTurnRange(events []Event) turnRange {
@@ -177,9 +178,9 @@ func (t *turnRange) addEvent(e *Event) {
 	}
 }
 
-// startAfter examines a turn, and returns the time from which turns may change. If the turn has a name, a prompt ID or
-// a prompt text in common with the new events, the turn itself may change, so that the range is extended to the turn's
-// start and names.
+// startAfter returns the time from which turns may change, after a turn was examined. If the turn has a name, a prompt
+// ID or a prompt text in common with the new events, the turn itself may change. The range is then extended to the
+// turn's start and to its names.
 func (t *turnRange) startAfter(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.sourceReports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == KindPrompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
@@ -194,9 +195,9 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// isIndependent reports whether the turns before the loaded turns cannot be changed by the events. This is known from
-// the hashes on the pages: no earlier turn has the turn name or the identifier of an event, or of an event in a loaded
-// turn. It returns false if a page is missing.
+// isIndependent reports whether the events cannot change any turn before the loaded turns. The hashes on the pages
+// show this: no earlier turn contains the turn name or the identifier of a new event, or of an event in a loaded turn.
+// It returns false if a page is missing.
 func (k *storedSession) isIndependent(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
@@ -213,7 +214,7 @@ func (k *storedSession) isIndependent(events []Event) bool {
 	}
 	n := 1
 	for _, p := range k.hashPages {
-		if p.Version == 0 { // missing
+		if p.Version == 0 { // The page is missing.
 			return false
 		}
 		for line := range strings.Lines(p.Content) {
@@ -231,9 +232,9 @@ func (k *storedSession) isIndependent(events []Event) bool {
 	return n == k.firstNumber
 }
 
-// eventHashes returns the hashes of an event's turn name and identifier (ownHashes), and the hashes that an
-// event in the same turn but with another name would have (otherHashes). Events that name different
-// turns may have the same identifier.
+// eventHashes returns the hashes of an event's turn name and identifier (ownHashes). It also returns the hashes that
+// the same event would have in a turn under another name (otherHashes), because reports of one event may name its turn
+// differently.
 func eventHashes(e *Event) (ownHashes, otherHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
@@ -260,11 +261,11 @@ func eventHashes(e *Event) (ownHashes, otherHashes []string) {
 
 func shortHash(kind, s string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(kind + "\x00" + s)) // never fails
+	_, _ = h.Write([]byte(kind + "\x00" + s)) // Ignore the error: writing to a hash never fails.
 	return metaEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
 }
 
-// pageLine returns the turn's line on a page.
+// pageLine returns the line for the turn on a page of hashes.
 func (t *Turn) pageLine() string {
 	var all []string
 	for i := range t.sourceReports {
@@ -275,7 +276,7 @@ func (t *Turn) pageLine() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageOps returns the operations that update the pages after turns replace the loaded turns.
+// pageOps returns the operations that update the pages of hashes after the given turns have replaced the loaded turns.
 func (k *storedSession) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.firstNumber-1+len(turns), (k.firstNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.hashPages); p++ {

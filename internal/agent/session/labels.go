@@ -13,23 +13,23 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Keys of labels that record a turn's injections: the place, the entries shown, and the shown
-// entries that the agent used. They are not indexed as words of the turn, so that a search for
-// an entry's name does not find turns in which the entry was shown.
+// These are the keys of labels for a turn's injections. They record the place of an injection, the entries that were
+// shown, and the shown entries that the agent used. The labels are not indexed as words of the turn. Otherwise a
+// search for an entry's name would find turns in which the entry was shown.
 const (
 	LabelInjected = "injected"
 	LabelShown    = "shown"
 	labelUsed     = "used"
 )
 
-// turnLabel marks the entries that are turns. Its value is the number of the turn.
+// turnLabel is the key of a label that marks the entries with turns. Its value is the turn's number.
 const turnLabel = "turn"
 
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// labelLimits lists a turn's label keys by priority, each with its maximum number of labels. Labels
-// beyond maxEventLabels in total are left out.
+// labelLimits lists the keys of a turn's labels in the order of their priority, with the maximum number of labels for
+// each key. If a turn has more than maxEventLabels labels in total, the last ones are left out.
 var labelLimits = []struct {
 	key string
 	n   int
@@ -47,15 +47,14 @@ var labelLimits = []struct {
 	{LabelShown, maxShownEntries}, {labelUsed, maxShownEntries}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxEventLabels limits the labels made from a turn's events. maxOtherLabels is the maximum number of other
-// labels, that is, existing labels and labels from [Archive.MakeLabels].
+// maxEventLabels limits the number of labels that are made from a turn's events. maxOtherLabels limits the number of
+// all other labels, which are existing labels and labels from [Archive.MakeLabels].
 const (
 	maxEventLabels = 244
 	maxOtherLabels = oxbow.MaxLabels - maxEventLabels
 )
 
-// turnLabels returns the labels of a turn. From the existing labels it keeps each label with a key that
-// turnLabels does not set itself.
+// turnLabels returns the labels of a turn. It keeps an existing label if turnLabels does not set labels with its key.
 func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.Number)},
 		"branch": {t.Branch()}, oxbow.LabelTaint: t.TaintingCalls(), oxbow.LabelUnvouched: t.UnvouchedCalls()}
@@ -92,7 +91,7 @@ func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxOtherLabels)]...))
 }
 
-// addLabels calls add for each label of the event.
+// addLabels calls add with the key and the value of each label for the event. The root is the project's directory.
 func (e *Event) addLabels(root string, add func(key, value string)) {
 	add("agent", e.SubAgent)
 	if in := e.Injection; in != nil {
@@ -107,7 +106,8 @@ func (e *Event) addLabels(root string, add func(key, value string)) {
 	}
 	add("tool", c.Tool)
 	add("cmd", c.Command)
-	if c.mcpServer(e.Client) != "" { // the server may also record the call ID
+	// The call ID is recorded because the server may record it as the source of a change.
+	if c.mcpServer(e.Client) != "" {
 		add("call", e.ID)
 	}
 	for _, p := range slices.Concat(c.WrittenFiles, c.ReadFiles) {
@@ -136,8 +136,8 @@ func isEventLabelKey(key string) bool {
 
 func labelValues(ls []oxbow.Label, key string) []string { return oxbow.Entry{Labels: ls}.Values(key) }
 
-// appendLabel adds a label in a valid form, unless the list already contains it or the value is
-// empty.
+// appendLabel appends a label to the list in a valid form. It does nothing if the value is empty or if the list
+// contains the label already.
 func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	l := oxbow.Label{Key: key, Value: shortLine(value, oxbow.MaxName)}
 	if slices.Contains(ls, l) || l.Check() != nil {
@@ -146,9 +146,8 @@ func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	return append(ls, l)
 }
 
-// resolveProject returns the name and root of dir's project. If the root or name is unknown, for example
-// because the directory was deleted, the name in the existing labels takes precedence over a
-// guess.
+// resolveProject returns the name and the root of the project that contains dir. If the root is unknown, for example
+// because the directory was deleted, the name in the existing labels is preferred to a guess.
 func (a *Archive) resolveProject(dir string, existing []oxbow.Label) (name, root string) {
 	if a.FindProject == nil || dir == "" {
 		return "", ""

@@ -1,10 +1,10 @@
-// This file contains names by which other packages find entries of the archive.
+// This file contains names and filters by which other packages find entries of the archive.
 
 package session
 
 import "github.com/oxbow-memory/oxbow"
 
-// SessionFilter selects the summary entries of an archive. Each contains a [Summary] as JSON.
+// SessionFilter selects the entries that contain a session's summary. The content of each is a [Summary] in JSON.
 var SessionFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}}
 
 // EntryName returns the name of the turn's entry.

@@ -1,4 +1,4 @@
-// This file finds the client's session that made a change of the notes.
+// This file finds the session that changed the notes.
 
 package session
 
@@ -9,9 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// SourceRef returns the caller's reference for the source of a change: the session if the client names
-// it, otherwise the call ID, by which the archive finds the session. It returns "" if both are
-// unknown.
+// SourceRef returns the reference to the caller that the source of a change records. This is the session if the client
+// names it, and otherwise the call ID, by which the archive finds the session. It returns "" if both are unknown.
 func (c *Caller) SourceRef() string {
 	switch {
 	case c.Session != "":
@@ -22,14 +21,14 @@ func (c *Caller) SourceRef() string {
 	return ""
 }
 
-// HasCaller reports whether the SourceRef of a change's source names a session or a call.
+// HasCaller reports whether the source of a change refers to a session or a call.
 func HasCaller(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != ""
 }
 
-// SourceSession returns the session that the source of a change names, as CLIENT/SESSION, or "" if the
-// source names no session.
+// SourceSession returns the session to which the source of a change refers, as CLIENT/SESSION. It returns "" if the
+// source refers to no session.
 func SourceSession(s oxbow.Source) string {
 	caller, _ := s.SplitRef()
 	name, ok := strings.CutPrefix(caller, oxbow.RefSession)
@@ -39,10 +38,10 @@ func SourceSession(s oxbow.Source) string {
 	return name
 }
 
-// SessionMatcher recognizes the changes that a session made.
+// SessionMatcher recognizes the changes that one session made.
 type SessionMatcher struct {
-	sessionName string          // CLIENT/SESSION
-	callRefs    map[string]bool // references of the session's calls
+	sessionName string          // the session, as CLIENT/SESSION
+	callRefs    map[string]bool // source references that contain a call ID of the session
 }
 
 // MatcherForSession returns a matcher for the changes of an archived session.
@@ -59,13 +58,13 @@ func (a *Archive) MatcherForSession(ctx context.Context, client, session string)
 	return o, err
 }
 
-// MadeChange reports whether the session made the change with this source.
+// MadeChange reports whether the session made the change that has this source.
 func (o SessionMatcher) MadeChange(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != "" && (o.callRefs[caller] || SourceSession(s) == o.sessionName)
 }
 
-// HasTurn reports whether the name belongs to a turn of the session.
+// HasTurn reports whether an entry name belongs to a turn of the session.
 func (o SessionMatcher) HasTurn(turn string) bool {
 	return o.sessionName != "" && strings.HasPrefix(turn, o.sessionName+"/")
 }

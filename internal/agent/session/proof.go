@@ -1,5 +1,4 @@
-// This file finds the proof that a turn's work is sound: a test that passed, or a
-// commit.
+// This file finds the proof that the work in a turn is sound. A proof is a passed test or a commit.
 
 package session
 
@@ -12,9 +11,8 @@ var commitCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// findProof returns the command of the last passed test or the last commit, and the files
-// written before it. The proof is "" if neither exists, or if a test failed or a file
-// was written afterwards.
+// findProof returns the command of the last passed test or the last commit, and the files that were written before it.
+// The proof is "" if there is neither, or if a test failed or a file was written afterwards.
 func findProof(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call

@@ -1,4 +1,4 @@
-// Tests of what stands behind the work of a turn.
+// This file tests which command is the proof of a turn's work.
 
 package session
 

@@ -12,10 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ListSessions returns summaries of the sessions that match a filter by client and project and were
-// active at or after since, the latest first. It may return more than limit. Without a filter it
-// examines the sessions that were written last, at least limit if so many exist. With a filter it
-// examines at most [oxbow.MaxLimit] sessions.
+// ListSessions returns the summaries of sessions, latest first. A session is included if it matches a filter by client
+// and project and was active at or after since. The result may contain more than limit sessions. Without a filter,
+// ListSessions examines the sessions that were written last, at least limit of them if so many exist. With a filter,
+// it examines at most [oxbow.MaxLimit] sessions.
 func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
 	heads, err := a.summaryEntries(ctx, f, limit)
 	all := []Summary{}
@@ -29,8 +29,8 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 	return all, err
 }
 
-// summaryEntries returns summary entries. Without a filter, it reads only the last written entries,
-// because this needs no index and reads few entries.
+// summaryEntries returns the entries with sessions' summaries. Without a filter, it reads only the entries that were
+// written last, which needs no index.
 func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if oxbow.CapabilitiesOf(a.Memory).Counter == nil || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
@@ -57,8 +57,8 @@ func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int)
 	}
 }
 
-// FindSessions returns the sessions whose SESSION or CLIENT/SESSION is id. If none match exactly, it
-// returns the sessions whose SESSION or CLIENT/SESSION begins with id.
+// FindSessions returns the sessions whose name SESSION or CLIENT/SESSION is id. If there are none, it returns the
+// sessions whose SESSION or CLIENT/SESSION begins with id.
 func (a *Archive) FindSessions(ctx context.Context, id string) ([]Summary, error) {
 	if e, err := a.getEntryIfExists(ctx, id); err != nil || e.Version != 0 {
 		var s Summary
@@ -85,8 +85,8 @@ func (a *Archive) ReadTurns(ctx context.Context, client, session string) ([]Turn
 	return a.ReadTurnsFrom(ctx, client, session, 1)
 }
 
-// ReadTurnsFrom is like ReadTurns, but begins with turn number firstNumber. A number that is not positive
-// counts from the end: 0 is the last turn.
+// ReadTurnsFrom is like ReadTurns, but begins with the turn firstNumber. If firstNumber is not positive, it counts
+// from the end, where 0 is the last turn.
 func (a *Archive) ReadTurnsFrom(
 	ctx context.Context,
 	client, session string,
@@ -98,7 +98,7 @@ func (a *Archive) ReadTurnsFrom(
 	if err != nil {
 		return nil, err
 	}
-	_ = json.Unmarshal([]byte(head.Content), &s) // without a summary, the session is empty
+	_ = json.Unmarshal([]byte(head.Content), &s) // Ignore the error: without a summary, the session is empty.
 	if firstNumber <= 0 {
 		firstNumber += s.TurnCount
 	}
@@ -114,8 +114,8 @@ func (a *Archive) ReadTurnsFrom(
 	}
 }
 
-// RemoveSession removes a session and returns the number of its turns. The archive's history contains the
-// turns until it is compacted.
+// RemoveSession removes a session and returns how many turns it had. The turns stay in the archive's history until the
+// archive is compacted.
 func (a *Archive) RemoveSession(ctx context.Context, client, session string) (int, error) {
 	k, err := a.loadSession(ctx, sessionKey{client, session})
 	if err != nil || k.summaryEntry.Version == 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// archivedForm returns the event in its archived form. If redact is not nil, it is applied to all texts and names, and
-// the fenced blocks that hooks insert are removed. The text of an injection keeps the fence around it, because the
+// archivedForm returns the form in which an event is archived. If redact is not nil, it is applied to all texts and
+// names, and the fenced blocks that hooks insert are removed from the texts. An injection keeps its fence, because the
 // archive records exactly what the model saw.
 func archivedForm(e Event, redact func(string) string) Event {
 	if redact == nil {
 		return e.normalize()
 	}
-	e = e.applyToNames(redact) // e.Call is a copy now
+	e = e.applyToNames(redact) // applyToNames has copied e.Call.
 	if e.Kind == KindInjection {
 		return applyToInjection(e, redact).normalize()
 	}
@@ -29,8 +29,8 @@ func archivedForm(e Event, redact func(string) string) Event {
 	return e.normalize()
 }
 
-// applyToNames returns the event with fn applied to its names and paths, except for the path of the
-// transcript, which is still needed to read the transcript. The event's call is a copy.
+// applyToNames returns the event after fn was applied to its names and paths. The transcript's path is not changed,
+// because it is needed to read the transcript. The result has its own copy of the call.
 func (e Event) applyToNames(fn func(string) string) Event {
 	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.SubAgent, &e.Model} {
 		*s = fn(*s)
@@ -51,8 +51,8 @@ func (e Event) applyToNames(fn func(string) string) Event {
 	return e
 }
 
-// applyToInjection returns an injection after fn was applied to its text and names. Rare terms that the
-// text no longer contains are removed.
+// applyToInjection returns an injection after fn was applied to its text and names. A rare term that the new text does
+// not contain is removed.
 func applyToInjection(e Event, fn func(string) string) Event {
 	was := e.Text
 	e.Text = fn(e.Text)

@@ -1,4 +1,4 @@
-// This file finds events that repeat text that was read of others.
+// This file finds events whose text repeats text by others that the agent had read.
 
 package session
 
@@ -8,8 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// findRepeats finds the events in which the agent's text repeats foreign text that it had read, and
-// records the repetitions in their field Repeats.
+// findRepeats finds the events in which the agent repeats text by others, and sets their field Repeats.
 func findRepeats(prints *fingerprint.File, events []Event) {
 	if prints == nil {
 		return
@@ -28,7 +27,8 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 	}
 }
 
-// agentText returns the agent's text, plan or command with output. It is "" for other events.
+// agentText returns what the agent wrote in an event: its text, its plan, or its command with the output. It returns
+// "" for other events.
 func (e *Event) agentText() string {
 	switch {
 	case e.Kind == KindText || e.Kind == KindPlan || e.Kind == KindCompact:
@@ -39,8 +39,8 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// outputRepeats returns the repeats of a failed command's stored output. If the call read text by
-// others, the whole output is text by others.
+// outputRepeats returns which calls a failed command's output repeats. If the command itself read text by others, it
+// is the only call, because its whole output is text by others.
 func (e *Event) outputRepeats() *RepeatedCalls {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {
@@ -55,7 +55,8 @@ func (e *Event) outputRepeats() *RepeatedCalls {
 	return nil
 }
 
-// textSource returns the judgement of a call, or nil if no hook has judged the event.
+// textSource returns the hook's judgement about a call's result. It returns nil if the event is not a call, or if no
+// hook has judged it.
 func (e *Event) textSource() *TextSource {
 	if e.Call == nil {
 		return nil

@@ -1,5 +1,5 @@
-// This file finds the running session that a call to this program's server comes from, and the text
-// by others that the session has read since the person's last prompt.
+// This file finds the session that called oxbow's server. It also finds the text by others that this session has read
+// since the person's last prompt.
 
 package session
 
@@ -20,61 +20,63 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Caller describes the caller of a server. The client reports all fields except Dir, so they cannot
-// be trusted. Each field may be "".
+// Caller describes who called a server. The client reports all fields except Dir, so these fields cannot be trusted.
+// Each field may be "".
 type Caller struct {
 	Client  string // the client's name in setup ("" for an unknown client)
 	Session string // the client's session ID
 	Call    string // the client's call ID
 	Dir     string // the working directory
 
-	Own string // paths of the agent's own files, one on each line (reading these does not taint a session)
+	Own string // paths of the agent's own files, one on each line (reading such a file does not taint a session)
 }
 
-// Limits on the data that is read to answer a call.
+// These limits apply to the data that is read to answer a call.
 const (
-	maxRunningSessions = 16             // sessions
+	maxRunningSessions = 16             // maximum number of sessions
 	maxReportAge       = 12 * time.Hour // maximum time since a session's last report
-	maxSpoolTail       = 1 << 20        // bytes
-	maxTranscriptTail  = 128 << 10      // bytes of a transcript that are searched for the call
+	maxSpoolTail       = 1 << 20        // maximum number of bytes at a spool file's end
+	maxTranscriptTail  = 128 << 10      // maximum number of bytes at a transcript's end that are searched for the call
 )
 
-// Exposure describes the texts that the model of a session has seen.
+// Exposure describes which texts the model of a session has seen.
 type Exposure struct {
-	IsReported    bool        // whether a client's hooks report the session
-	UntracedReads []string    // calls since the person's last prompt that returned text by others without fingerprints
-	ForeignReads  []string    // calls since then that returned text by others, with or without fingerprints
+	IsReported bool // The client's hooks report the session.
+	// calls since the person's last prompt that returned text by others and have no fingerprints
+	UntracedReads []string
+	ForeignReads  []string    // calls since the person's last prompt that returned text by others
 	ShownTexts    []ShownText // entries that hooks inserted into the model's context, according to the latest reports
-	ProofCommand  string      // last passed test or commit since then ("" if none, or if files were written later)
-	ProvenFiles   []string    // paths of the files written before the proof
+	// last passed test or last commit since the prompt ("" if there is none, or if a file was written later)
+	ProofCommand string
+	ProvenFiles  []string // paths of the files that were written before ProofCommand
 }
 
-// ShownText is an entry that a hook inserted, with the inserted text.
+// ShownText is an entry that a hook showed to a model, with the text that the model saw.
 type ShownText struct {
 	ShownEntry
 	Text string
 }
 
-// FindExposure returns the texts that the model in the caller's session has seen. The session is the
-// one that the caller names or whose spool or transcript contains the call. Otherwise Exposure
-// combines all sessions that run in the caller's directory, if the directory is known.
+// FindExposure returns the texts that the model of the calling session has seen. The calling session is the session
+// that the caller names, or whose spool or transcript contains the call. If it is not found, the result combines all
+// sessions that run in the caller's directory, if the directory is known.
 //
-// If the spool has no prompt of the session, FindExposure calls openArchive to get the archive, because the
-// session's earlier events may already have been drained into the archive.
+// If the spool contains no prompt of the session, FindExposure calls openArchive, because the session's earlier events
+// may have been moved into the archive.
 func (s Spool) FindExposure(
 	ctx context.Context,
 	c Caller,
 	openArchive func(context.Context) (*Archive, error),
 	now time.Time,
 ) (x Exposure, err error) {
-	all := s.runningSessions(now) // read the spool before the archive drains it
+	all := s.runningSessions(now) // Read the spool before openArchive drains it.
 	chosen := c.namedSessions(all)
 	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isMainPrompt) {
 		a, err := openArchive(ctx)
 		if err != nil {
 			return x, err
 		}
-		// Only the memory is needed. The functions in the archive may not be safe for concurrent use.
+		// Use only the archive's memory: the functions in its fields may not be safe for concurrent use.
 		chosen, err = (&Archive{Memory: a.Memory}).callerSessions(ctx, c, all, now)
 		if err != nil {
 			return x, err
@@ -104,13 +106,13 @@ func (s Spool) FindExposure(
 	return x, nil
 }
 
-// FingerprintFile returns the fingerprints of texts that this home's sessions have read.
+// FingerprintFile returns the file with the fingerprints of the texts that this home's sessions have read.
 func (s Spool) FingerprintFile(now func() time.Time) fingerprint.File {
 	return fingerprint.File{Dir: s.Dir, Now: now}
 }
 
-// withoutTraces returns a copy of the events without their readings' traces, for events with lost
-// fingerprints.
+// withoutTraces returns a copy of the events in which no judgement refers to fingerprints. It is used if the
+// fingerprints are lost.
 func withoutTraces(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
@@ -122,8 +124,8 @@ func withoutTraces(events []Event) []Event {
 	return events
 }
 
-// callerSessions returns the sessions that may have made the call. It adds recent sessions of the archive
-// to the sessions that have a spool (spooled).
+// callerSessions returns the sessions that may have made the call. It chooses from the spooled sessions, which have a
+// spool file, and from recent sessions in the archive.
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,
@@ -148,7 +150,8 @@ func (a *Archive) callerSessions(
 	}), nil
 }
 
-// namedSessions returns the session that the caller names, or else the session that made the call.
+// namedSessions returns the session that the caller names. If the caller names none, it returns the session that made
+// the call.
 func (c *Caller) namedSessions(all []runningSession) []runningSession {
 	if c.Session != "" {
 		if named := filterSessions(all, func(r *runningSession) bool { return r.session == c.Session }); len(
@@ -172,7 +175,8 @@ func filterSessions(all []runningSession, isWanted func(*runningSession) bool) (
 	return some
 }
 
-// prependArchivedTurn prepends the last archived turn if the spool contains no prompt of the main agent.
+// prependArchivedTurn adds the last archived turn before the spooled events, if these contain no prompt to the main
+// agent.
 func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) error {
 	if slices.ContainsFunc(r.events, isMainPrompt) {
 		return nil
@@ -191,8 +195,7 @@ func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) er
 	return nil
 }
 
-// eventsSincePrompt returns the events from the person's last prompt on, or all events if the person
-// wrote no prompt.
+// eventsSincePrompt returns the events from the person's last prompt on. If there is no prompt, it returns all events.
 func (r *runningSession) eventsSincePrompt() []Event {
 	for i := len(r.events) - 1; i >= 0; i-- {
 		if isMainPrompt(r.events[i]) {
@@ -211,7 +214,7 @@ func (a *Archive) addArchivedSessions(
 	hits, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{Limit: maxRunningSessions, Filter: SessionFilter},
-	) // the latest sessions
+	) // Only the latest sessions are needed.
 	if err != nil {
 		return nil, err
 	}
@@ -232,25 +235,25 @@ func (a *Archive) addArchivedSessions(
 
 func isMainPrompt(e Event) bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// runningSession is a session that reported recently.
+// runningSession is a session whose client has sent a report recently.
 type runningSession struct {
 	client, session, dir, transcript string
 	events                           []Event
 	spoolTail                        []byte
 }
 
-// hasCall reports whether the spool or the end of the transcript contains the call ID. IDs of fewer
-// than 6 bytes never match.
+// hasCall reports whether the spool or the transcript's end contains the call ID. An ID of fewer than 6 bytes is never
+// found.
 func (r *runningSession) hasCall(call string) bool {
-	if len(call) < 6 { // too short for an identifier
+	if len(call) < 6 { // So short a text may occur by chance.
 		return false
 	}
 	return bytes.Contains(r.spoolTail, []byte(call)) ||
 		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTail), []byte(call)))
 }
 
-// runningSessions returns at most maxRunningSessions sessions that reported within maxReportAge, the latest first. A
-// session whose spool file was drained is missing until its next report.
+// runningSessions returns the sessions whose spool file was written within maxReportAge, latest first, and at most
+// maxRunningSessions. A session whose spool file was drained is missing until its next report.
 func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -295,8 +298,8 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	return all
 }
 
-// withoutInjections returns a spool's lines except injections, because an injection's text
-// may contain call IDs of other sessions.
+// withoutInjections removes the lines with injections from a spool's lines. The text of an injection may contain call
+// IDs of other sessions.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
 		if !bytes.Contains(line, []byte(`"kind":"`+KindInjection+`"`)) {
@@ -306,12 +309,11 @@ func withoutInjections(b []byte) (rest []byte) {
 	return rest
 }
 
-// maxFailureTail is the maximum number of bytes that are searched for the last failure.
-const maxFailureTail = 64 << 10 // bytes
+// maxFailureTail is the number of bytes at a spool file's end that are searched for the last failure.
+const maxFailureTail = 64 << 10
 
-// LastFailure returns the signature of the error with which a command in the session last failed. It
-// returns "" if no command failed since the last prompt or the last write to a file, or if the same
-// command has passed since.
+// LastFailure returns the signature of the last failed command's error in a session. It returns "" if no command has
+// failed since the last prompt or the last write to a file, or if the same command has passed since.
 func (s Spool) LastFailure(client, session string) string {
 	events, _ := parseEvents(readTail(s.FilePath(client, session), maxFailureTail))
 	passed := map[string]bool{}
@@ -346,15 +348,14 @@ func readTail(name string, maxBytes int64) []byte {
 	return b[:n]
 }
 
-// isInside reports whether dir is other or a directory below it.
+// isInside reports whether dir is the directory other or is below it.
 func isInside(dir, other string) bool {
 	dir, other = slashPath(dir), strings.TrimSuffix(slashPath(other), "/")
 	rest, ok := cutPrefixFold(dir, other, strings.Contains(other, ":"))
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// RequestCaller returns the caller of an MCP request, according to the client's name and the request's
-// metadata.
+// RequestCaller returns the caller of an MCP request, as far as the client's name and the request's metadata show it.
 func RequestCaller(clientName string, meta map[string]any) Caller {
 	var c Caller
 	name := strings.ToLower(clientName)
@@ -384,7 +385,7 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 	return c
 }
 
-// matchesMCPName reports whether a client introduces itself to MCP servers with such a name, which is in lower case.
+// matchesMCPName reports whether a client uses this name, which is in lower case, when it connects to MCP servers.
 func matchesMCPName(name string, c clientfile.EventClient) bool {
 	return strings.HasPrefix(name, c.Name) ||
 		(c.Hook.MCPClientPrefix != "" && strings.HasPrefix(name, c.Hook.MCPClientPrefix))

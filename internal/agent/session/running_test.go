@@ -1,4 +1,4 @@
-// Tests that a call is joined to the session that makes it.
+// This file tests that the session that made a call is found.
 
 package session
 
@@ -57,7 +57,7 @@ func TestSpoolTaints(t *testing.T) {
 	if _, err := a.DrainSpool(t.Context(), s, nil); err != nil {
 		t.Fatal(err)
 	}
-	// All were drained, and some have reported since.
+	// All spool files were drained. Two sessions have reported again since.
 	put("d", "/r", web("late"))
 	put("b", "/p/sub", Event{Kind: KindText, Text: "w"})
 	for _, c := range []struct {
@@ -117,8 +117,8 @@ func TestCallerOf(t *testing.T) {
 	}
 }
 
-// TestFailure: the last failure of a session counts until its command passes, something
-// is written, or the person says something.
+// TestFailure tests how long the last failure of a session counts: until its command passes, a file is written, or the
+// person writes a prompt.
 func TestFailure(t *testing.T) {
 	one, zero := 1, 0
 	call := func(c ToolCall) Event { return Event{Client: "claude", Session: "s", Kind: KindCall, Call: &c} }

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// MinShownForUnused is the number of turns in which an entry must have been shown without being used to be
+// MinShownForUnused is the number of turns in which an entry must have been shown, and never used, before it is
 // reported as unused.
 const MinShownForUnused = 10
 
-// UseCount contains two numbers for an entry: the turns in which a model was shown parts of it, and
-// the turns in which the agent also used these parts ([Turn.UsedEntries]).
+// UseCount counts the turns in which a model was shown a part of an entry, and the turns in which the agent also used
+// it (see [Turn.UsedEntries]).
 type UseCount struct {
 	Name       string `json:"name"`
 	ShownTurns int    `json:"shown"`
@@ -25,7 +25,7 @@ type UseCount struct {
 // IsUnused reports whether the entry was shown in at least MinShownForUnused turns and never used.
 func (c UseCount) IsUnused() bool { return c.ShownTurns >= MinShownForUnused && c.UsedTurns == 0 }
 
-// UseCounts returns the counts of the named entries. It reads only the index of the archive.
+// UseCounts returns the counts of the named entries, in their order. It reads only the index of the archive.
 func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -42,7 +42,7 @@ func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, e
 	return counts, err
 }
 
-// UnusedEntries returns the entries that were shown often and never used, the most shown first.
+// UnusedEntries returns the entries that were shown often and never used, the most often shown first.
 func (a *Archive) UnusedEntries(ctx context.Context) ([]UseCount, error) {
 	shown, err := a.Memory.Values(ctx, LabelShown)
 	if err != nil || len(shown) == 0 {

@@ -1,4 +1,4 @@
-// This file implements the spool: for each session, a file to which hooks append events.
+// This file implements the spool. For each session, the spool contains a file to which hooks append events.
 
 package session
 
@@ -20,29 +20,28 @@ const SpoolDir = "spool"
 
 const (
 	spoolSuffix    = ".jsonl"
-	drainingSuffix = ".taken" // suffix of a file while it is read into the archive
-	maxAppendTries = 100      // maximum number of attempts if the file is renamed during an append
+	drainingSuffix = ".taken" // suffix of a spool file while it is moved into the archive
+	maxAppendTries = 100      // maximum number of attempts to append, if a drain renames the file meanwhile
 )
 
-// Spool is a directory with a file for each client and session.
+// Spool is a directory that contains a file for each session of each client.
 type Spool struct {
-	Dir    string              // need not exist
+	Dir    string              // the directory, which need not exist
 	Redact func(string) string // removes secrets from names and paths (may be nil)
 }
 
-// AppendEvents stores events until the archive drains them. After AppendEvents returns, the events survive the
-// end of the process. Events without a time get the current time. All events are written to the
-// file of the first event's session.
+// AppendEvents stores events until the archive drains them. After AppendEvents returns, the events survive the end of
+// the process. An event without a time gets the current time. All events are written to the file of the first event's
+// session.
 //
-// Many processes may append while another process drains the file: it renames, reads and removes
-// the file. AppendEvents has succeeded if the name still refers to the written file after the write,
-// because then a later drain reads the events. Otherwise AppendEvents writes the lines again to the new
-// file. Duplicate events do no harm.
+// Many processes may append while another process drains the file, which means that it renames, reads and removes the
+// file. After the write, AppendEvents checks that the name still refers to the written file, because then a later
+// drain reads the events. Otherwise it writes the lines again, to the new file. Duplicate events do no harm.
 func (s Spool) AppendEvents(events ...Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	b := []byte{'\n'} // ends an incomplete line of another process
+	b := []byte{'\n'} // The newline ends an incomplete line that another process may have left.
 	for _, e := range events {
 		if e.Time.IsZero() {
 			e.Time = time.Now()
@@ -62,7 +61,8 @@ func (s Spool) AppendEvents(events ...Event) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(s.Dir) // on Windows, open files of a Root can be renamed
+	// On Windows, a file that was opened through a Root can be renamed while it is open.
+	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -80,13 +80,12 @@ func (s Spool) AppendEvents(events ...Event) error {
 	return fmt.Errorf("%s was taken away %d times meanwhile", name, maxAppendTries)
 }
 
-// FilePath returns the path of a session's file, which need not exist.
+// FilePath returns the path of a session's spool file, which need not exist.
 func (s Spool) FilePath(client, session string) string {
 	return filepath.Join(s.Dir, spoolName(client, session))
 }
 
-// appendTo appends b to the named file, and reports whether the name still refers to the same file
-// afterwards.
+// appendTo appends b to the named file. It reports whether the name still refers to the same file afterwards.
 func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -107,9 +106,8 @@ func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 	return err == nil && os.SameFile(mine, now), err
 }
 
-// spoolName returns a name for a session's file that is valid on every system. Characters other
-// than letters, digits, "-" and "_" are replaced. A name that was changed, is long or has
-// capital letters gets a hash.
+// spoolName returns a name for a session's spool file that is valid on every system. It replaces all characters except
+// letters, digits, "-" and "_". A name that was changed, is long, or contains capital letters gets a hash.
 func spoolName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {

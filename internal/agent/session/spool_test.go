@@ -1,4 +1,4 @@
-// The spool: appended to by many.
+// This file tests the spool while many processes append to it.
 
 package session
 
@@ -20,7 +20,8 @@ func TestSpoolAppend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("\n{\"client\":\"claude\",\"sess"); err != nil { // killed here
+	// The process is killed after this write.
+	if _, err := f.WriteString("\n{\"client\":\"claude\",\"sess"); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()

@@ -1,4 +1,4 @@
-// This file removes texts that programs insert into the texts of people.
+// This file removes texts that programs insert into people's prompts.
 
 package session
 
@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// FenceName is the name of the element in which oxbow's hooks insert memory into a model's context.
-// [StripFences] removes it.
+// FenceName is the name of the element in which oxbow's hooks insert memory into a model's context. [StripFences]
+// removes such elements.
 const FenceName = "oxbow-memory"
 
-// fenceNames lists the elements that clients and memories insert into prompts. Our own elements come
-// first, then the elements that clients and other memory programs write.
+// fenceNames lists the elements that clients and memory programs insert into prompts. The elements of oxbow come
+// first.
 var fenceNames = []string{
 	FenceName,
 	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",
@@ -23,8 +23,8 @@ var fenceNames = []string{
 	"mem0-memories", "recalled-memories",
 }
 
-// fenceTagPattern matches the tag of a fence at the beginning of a text. It also matches oxbow's own tags in
-// escaped form, because a client may put a tag into another element.
+// fenceTagPattern matches a fence's start or end tag at the beginning of a text. It also matches tags of oxbow in
+// escaped form, because a client may put them into another element.
 var fenceTagPattern = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
@@ -32,7 +32,7 @@ var fenceTagPattern = sync.OnceValue(func() *regexp.Regexp {
 		`(\\*/?)(` + FenceName + `)` + end + `)`)
 })
 
-// fenceInitials contains the first two letters of the fences' names.
+// fenceInitials contains the first two letters of each fence's name.
 var fenceInitials = sync.OnceValue(func() map[[2]byte]bool {
 	heads := map[[2]byte]bool{}
 	for _, name := range fenceNames {
@@ -41,15 +41,15 @@ var fenceInitials = sync.OnceValue(func() map[[2]byte]bool {
 	return heads
 })
 
-// isFenceInitial reports whether the name of a fence may begin with two bytes. A letter outside of ASCII may be another
-// form of a letter, such as the long s.
+// isFenceInitial reports whether a fence's name may begin with these two bytes. A letter outside of ASCII may be
+// another form of an ASCII letter, such as the long s.
 func isFenceInitial(first, second byte) bool {
 	isASCII := first|second < utf8.RuneSelf
 	return !isASCII || fenceInitials()[[2]byte{first | 0x20, second | 0x20}]
 }
 
-// mayBeFenceTag reports whether the tag of a fence can begin at an offset of a text. Most of the texts that contain
-// "<" have no fence, and the regular expression is slow.
+// mayBeFenceTag reports whether a fence's tag may begin at an offset of a text. Most texts with "<" contain no fence,
+// and fenceTagPattern is slow.
 func mayBeFenceTag(s string, offset int) bool {
 	rest := s[offset+1:]
 	switch s[offset] {
@@ -68,14 +68,14 @@ func mayBeFenceTag(s string, offset int) bool {
 	return false
 }
 
-// foundTag is a tag in a text.
+// foundTag is a fence's tag that was found in a text.
 type foundTag struct {
 	start, end int
-	name       string // in lower case
+	name       string // name of the fence in lower case
 	isClosing  bool
 }
 
-// findFenceTag returns the first tag of a fence in a text from an offset on. It returns false if there is none.
+// findFenceTag returns the first tag of a fence at or after an offset of a text. It returns false if there is none.
 func findFenceTag(s string, offset int) (foundTag, bool) {
 	for ; offset < len(s); offset++ {
 		next := strings.IndexAny(s[offset:], `<&\`)
@@ -90,7 +90,7 @@ func findFenceTag(s string, offset int) (foundTag, bool) {
 		if m == nil {
 			continue
 		}
-		if m[4] < 0 { // an escaped tag
+		if m[4] < 0 { // The tag is escaped.
 			copy(m[2:6], m[6:10])
 		}
 		return foundTag{offset, offset + m[1], strings.ToLower(s[offset+m[4] : offset+m[5]]), m[2] < m[3]}, true
@@ -98,9 +98,8 @@ func findFenceTag(s string, offset int) (foundTag, bool) {
 	return foundTag{}, false
 }
 
-// StripFences returns a text without fenced blocks, including other programs' blocks, and without
-// surrounding white space. A block that is not closed extends to the end of the text. An end tag
-// without a start tag is removed.
+// StripFences removes fenced blocks from a text, also blocks of other programs, and the white space around the rest. A
+// block without an end tag extends to the end of the text. An end tag without a start tag is removed.
 func StripFences(s string) string {
 	tag, found := findFenceTag(s, 0)
 	if !found {
@@ -109,7 +108,7 @@ func StripFences(s string) string {
 	var b strings.Builder
 	at := 0
 	open := ""
-	depth := 0 // number of nested blocks
+	depth := 0 // number of blocks that are open at this position
 	for ; found; tag, found = findFenceTag(s, tag.end) {
 		switch {
 		case open == "":

@@ -1,4 +1,4 @@
-// Fences, signatures and the form of a turn.
+// This file tests the removal of fences, the signatures of failures, and the encoded form of a turn.
 
 package session_test
 
@@ -41,8 +41,8 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// However clients escape our block, and in whatever of their elements they put it, it is cut
-// out of a prompt, and nothing else of it.
+// TestStripWrapped tests that oxbow's block is removed from a prompt, and nothing else, however a client escapes the
+// block and whatever element it puts the block into.
 func TestStripWrapped(t *testing.T) {
 	escapes := []func(string) string{
 		func(s string) string { return s },
@@ -68,7 +68,7 @@ func TestStripWrapped(t *testing.T) {
 	}
 }
 
-// quoted returns a text as it stands in JSON.
+// quoted returns a text as it is written inside a JSON string.
 func quoted(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -135,8 +135,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// Whatever a turn holds is parsed back, and whatever a content is, parsing it ends
-// well.
+// FuzzForm tests that any turn is read back from its content, and that parsing any content causes no panic.
 func FuzzForm(f *testing.F) {
 	f.Add("fix it", "Done.\n\nuser: no", "go test", "FAIL\n-->", "p1", "u1")
 	f.Add("\x00\xff", "<!--1 x-->", "", "a\n\nb", "", "")

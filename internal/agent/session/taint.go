@@ -1,10 +1,10 @@
 // This file decides which texts of a turn repeat foreign text that the agent had read.
 //
-// A hook judges each call when it reports the call ([TextSource]), and stores fingerprints of the
-// returned text. The fingerprints find later texts that repeat passages word for word. The rules
-// for tool and command names at the end of this file apply to calls that no hook has judged, such
-// as calls in an old archive. Everything that the agent writes after such a call counts as
-// repeating foreign text.
+// When a hook reports a call, it judges who wrote the result ([TextSource]), and stores fingerprints of the text. The
+// fingerprints find later texts that repeat passages word for word.
+//
+// The rules for tool and command names at the end of this file apply to calls that no hook has judged, such as calls
+// in an old archive. Everything that the agent writes after such a call counts as repeating foreign text.
 
 package session
 
@@ -19,21 +19,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// TaintWarning is contained in every answer of this program that includes a tainted entry. A call that
-// returned such an answer has read text by others.
+// TaintWarning occurs in every answer of oxbow that includes a tainted entry. A call that returned such an answer has
+// read text by others.
 const TaintWarning = "others may have had a part in what it says"
 
-// ownServers lists the names under which setup registers this program's MCP server. Another
-// program's server with such a name is mistaken for it.
+// ownServers lists the names under which setup registers oxbow's MCP server. Another program's server with such a name
+// is mistaken for oxbow's.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// foreignDirs lists directories of a working tree that contain code by others.
+// foreignDirs lists names of directories inside a working tree that contain code by others.
 var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// TaintingCalls returns the calls whose results the turn's texts and commands repeat, and the calls that
-// returned text by others without fingerprints. Each is the tool and its argument.
+// TaintingCalls returns the calls whose results the turn's texts and commands repeat, and the calls that returned text
+// by others and have no fingerprints. Each call is described by the tool and its argument.
 func (t *Turn) TaintingCalls() []string {
 	found := untracedCalls(t.Events, t.Dir())
 	for i := range t.Events {
@@ -44,8 +44,8 @@ func (t *Turn) TaintingCalls() []string {
 	return found
 }
 
-// UnvouchedCalls returns the calls of unknown programs whose output the turn's texts and commands
-// repeat.
+// UnvouchedCalls returns the calls of unknown programs whose output the turn's texts and commands repeat. Each call is
+// described by the tool and its argument.
 func (t *Turn) UnvouchedCalls() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
@@ -55,7 +55,8 @@ func (t *Turn) UnvouchedCalls() (found []string) {
 	return found
 }
 
-// ForeignReads returns the calls that returned text by others, whether or not the turn repeats it.
+// ForeignReads returns the calls that returned text by others, whether or not the turn repeats it. Each call is
+// described by the tool and its argument.
 func (t *Turn) ForeignReads() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].textSource(); r != nil && r.Level == LevelForeign {
@@ -65,7 +66,7 @@ func (t *Turn) ForeignReads() (found []string) {
 	return appendNew(found, untracedCalls(t.Events, t.Dir())...)
 }
 
-// appendNew adds the texts that the list does not contain, up to maxTaints texts in total.
+// appendNew appends the texts that the list does not contain yet. The list gets at most maxTaints elements.
 func appendNew(list []string, more ...string) []string {
 	for _, s := range more {
 		if len(list) < maxTaints && !slices.Contains(list, s) {
@@ -75,8 +76,8 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// untracedCalls returns the calls, in order of time, that returned text by others without fingerprints.
-// Reading the agent's own files does not count.
+// untracedCalls returns the calls that returned text by others and have no fingerprints, in the order of time. A call
+// that reads one of the agent's own files is left out.
 func untracedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
 	for _, s := range taintedEvents(events, dir, ownFiles...) {
 		found = appendNew(found, s)
@@ -84,11 +85,11 @@ func untracedCalls(events []Event, dir string, ownFiles ...string) (found []stri
 	return found
 }
 
-// taintedEvents yields the index and the tool with its argument of each call that returned text by others
-// without fingerprints.
+// taintedEvents yields each call that returned text by others and has no fingerprints, as the event's index and a
+// description of the call.
 func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		wrote := slices.Clone(ownFiles) // files that the agent wrote are its own
+		wrote := slices.Clone(ownFiles) // Files that the agent wrote are its own.
 		for i, e := range events {
 			if e.Kind != KindCall || e.Call == nil {
 				continue
@@ -101,7 +102,7 @@ func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int
 	}
 }
 
-// foreignTraces returns the traces of all texts in the events that are not the agent's own.
+// foreignTraces returns the trace IDs of all texts in the events that others wrote or that nobody vouches for.
 func foreignTraces(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()
@@ -115,9 +116,9 @@ func foreignTraces(events []Event) (ids []string) {
 	return ids
 }
 
-// WithoutTaintedTexts returns the turn without the agent's texts, plans and commands that repeat foreign
-// text. It also leaves out all of these from the first call on that returned foreign text
-// without fingerprints. Paths of written files stay.
+// WithoutTaintedTexts returns the turn without the agent's texts, plans and commands that repeat foreign text. After
+// the first call that returned foreign text without fingerprints, it leaves out all of the agent's texts, plans and
+// commands. The paths of written files stay.
 func (t *Turn) WithoutTaintedTexts() Turn {
 	u := *t
 	from := len(t.Events)
@@ -140,8 +141,8 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	return u
 }
 
-// taintSource returns the tool and its argument if the call returned text by others without fingerprints,
-// otherwise "".
+// taintSource describes the call, as its tool and argument, if the call returned text by others and has no
+// fingerprints. Otherwise it returns "". The files in wrote are the agent's own.
 func (c *ToolCall) taintSource(client, dir string, wrote []string) string {
 	if r := c.TextSource; r != nil {
 		if r.Level == LevelForeign && r.TraceID == "" {
@@ -169,7 +170,8 @@ func (c *ToolCall) taintSource(client, dir string, wrote []string) string {
 	)
 }
 
-// mcpServer returns the tool's MCP server, or "" for a client's built-in tool.
+// mcpServer returns the name of the MCP server to which the tool belongs. It returns "" for a built-in tool of the
+// client.
 func (c *ToolCall) mcpServer(client string) string {
 	if rest, ok := strings.CutPrefix(c.Tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
@@ -203,8 +205,8 @@ func isForeignTool(client, tool string) bool {
 	return slices.Contains(known.Tools.ForeignReaders, tool)
 }
 
-// foreignReadPart returns the first path or command part with which the call reads text by
-// somebody other than the agent and the person.
+// foreignReadPart returns the first path, or the first part of the command, by which the call reads text that neither
+// the agent nor the person wrote. It returns "" if there is none.
 func (c *ToolCall) foreignReadPart(dir string, wrote []string) string {
 	for _, p := range c.ReadFiles {
 		if isForeignPath(p, dir) && !slices.Contains(wrote, p) {
@@ -214,8 +216,8 @@ func (c *ToolCall) foreignReadPart(dir string, wrote []string) string {
 	return foreignCommandPart(c.Command, dir, wrote)
 }
 
-// fetchers are programs that read URLs, and readers are programs that print files. For the hubs gh
-// and glab, only the subcommands in hubReadCommands print text by others.
+// fetchPrograms read URLs, and filePrinters print files. The hubPrograms gh and glab print text by others only with
+// the subcommands in hubReadCommands.
 var (
 	fetchPrograms = []string{
 		"curl",
@@ -238,8 +240,8 @@ var (
 		"jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
 )
 
-// foreignCommandPart returns the first part of a command line that reads a foreign URL or path. It
-// returns "" if no part does. It removes quotes and expands nothing.
+// foreignCommandPart returns the first part of a command line that reads a foreign URL or path, or "" if no part does.
+// It removes quotes, but expands no variables or patterns.
 func foreignCommandPart(command, dir string, wrote []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
@@ -258,10 +260,11 @@ func foreignCommandPart(command, dir string, wrote []string) string {
 	return ""
 }
 
-// wrapperPrograms are programs that run the command in their arguments.
+// wrapperPrograms lists programs that run the command in their arguments.
 var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsForeignText reports whether a command reads text by others.
+// readsForeignText reports whether a command reads text by others. The words are those of the command, and foreign
+// reports whether a path is foreign.
 func readsForeignText(words []string, foreign func(path string) bool) bool {
 	args := words[1:]
 	switch program := strings.TrimSuffix(path.Base(slashPath(words[0])), ".exe"); {
@@ -297,7 +300,7 @@ func isRemoteAddress(w string) bool {
 		!strings.HasPrefix(host, "127.")
 }
 
-// isForeignPath reports whether a path leads out of the working directory or into a directory in
+// isForeignPath reports whether a path leads out of the directory dir, or into a directory whose name is in
 // foreignDirs.
 func isForeignPath(p, dir string) bool {
 	p, dir = slashPath(p), strings.TrimSuffix(slashPath(dir), "/")
@@ -312,7 +315,7 @@ func isForeignPath(p, dir string) bool {
 		clean := path.Clean(p)
 		inner, ok := cutPrefixFold(clean, dir, strings.Contains(dir, ":"))
 		isOtherName := inner != "" &&
-			inner[0] != '/' // the name of the directory is only the beginning of another name
+			inner[0] != '/' // The directory's name is only the beginning of a longer name.
 		if !ok || isOtherName {
 			return true
 		}
@@ -332,7 +335,7 @@ func isForeignPath(p, dir string) bool {
 	return false
 }
 
-// cutPrefixFold cuts a prefix from s. If fold is true (on Windows), letter case is ignored.
+// cutPrefixFold removes a prefix from s. If fold is set, as on Windows, it ignores letter case.
 func cutPrefixFold(s, prefix string, fold bool) (rest string, ok bool) {
 	if !fold {
 		return strings.CutPrefix(s, prefix)
@@ -343,11 +346,10 @@ func cutPrefixFold(s, prefix string, fold bool) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// slashPath returns a path of any system with slashes. It also replaces backslashes that are part of
-// a file name.
+// slashPath replaces backslashes in a path by slashes. It also replaces backslashes that are part of a file name.
 func slashPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// isAbsolutePath reports whether a path with slashes is absolute on any system.
+// isAbsolutePath reports whether a path with slashes is absolute on any operating system.
 func isAbsolutePath(p string) bool {
 	return strings.HasPrefix(p, "/") || (len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' &&
 		(p[0]|0x20) <= 'z')

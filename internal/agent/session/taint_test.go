@@ -1,4 +1,4 @@
-// Tests which calls taint a turn.
+// This file tests which calls taint a turn.
 
 package session
 
@@ -118,7 +118,8 @@ func TestTaint(t *testing.T) {
 		"opencode": {"github_get_issue", "oxbow_recall", "apply_patch"},
 		"copilot":  {"github-mcp-server-get_issue", "oxbow-recall", "str_replace_editor"},
 	} {
-		for i, want := range []string{tools[0], "", ""} { // of a foreign server, of ours, and of the client
+		// The tools belong to a foreign server, to oxbow's server, and to the client itself.
+		for i, want := range []string{tools[0], "", ""} {
 			if got := (&ToolCall{Tool: tools[i]}).taintSource(client, dir, nil); got != want {
 				t.Errorf("%s of %s: taint() = %q, want %q", tools[i], client, got, want)
 			}
@@ -135,7 +136,8 @@ func TestTaint(t *testing.T) {
 	}
 }
 
-// What the turn itself made is the agent's own, and each taint is said once.
+// TestTaints tests that text the turn itself produced counts as the agent's own, and that each tainting call is listed
+// once.
 func TestTaints(t *testing.T) {
 	call := func(c ToolCall) Event { return Event{Client: "claude", Kind: KindCall, Dir: "/p", Call: &c} }
 	events := []Event{

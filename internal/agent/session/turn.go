@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Turn is a person's prompt and all events up to the next prompt. [BuildTurns] builds turns from events.
+// Turn is a person's prompt and all events up to the next prompt. [BuildTurns] creates turns from events.
 type Turn struct {
 	Client    string    `json:"client"`
 	Session   string    `json:"session"`
-	Number    int       `json:"turn"`         // number in the session, from 1
-	PromptID  string    `json:"id,omitempty"` // the client's prompt ID, if known
+	Number    int       `json:"turn"`         // number of the turn in the session, from 1
+	PromptID  string    `json:"id,omitempty"` // prompt ID that the client uses ("" if not known)
 	StartTime time.Time `json:"start,omitzero"`
-	EndTime   time.Time `json:"end,omitzero"` // time of the latest event
+	EndTime   time.Time `json:"end,omitzero"` // time of the turn's last event
 
-	// Events contains each event once, sorted by time. Their Turn is the turn's ID.
+	// Events contains each event once, sorted by time. The field Turn of each event is the turn's ID.
 	Events []Event `json:"events"`
 
-	// HasOmittedEvents reports whether events were left out because the turn was too large.
+	// HasOmittedEvents is set if events were left out because the turn was too large.
 	HasOmittedEvents bool `json:"cut,omitempty"`
 
 	sourceReports []Event // the reports from which Events was derived
@@ -30,7 +30,7 @@ type Turn struct {
 // sessionKey identifies a session of a client.
 type sessionKey struct{ client, session string }
 
-// joinTexts returns the main agent's texts of a kind, separated by blank lines.
+// joinTexts returns the main agent's texts of one kind. Blank lines separate the texts.
 func (t *Turn) joinTexts(k EventKind) string {
 	var all []string
 	for _, e := range t.Events {
@@ -42,21 +42,21 @@ func (t *Turn) joinTexts(k EventKind) string {
 	return strings.Join(all, "\n\n")
 }
 
-// Prompt returns the person's text, or "" if only the agent's part is known.
+// Prompt returns the person's prompt, or "" if only the agent's part is known.
 func (t *Turn) Prompt() string { return t.joinTexts(KindPrompt) }
 
 // AgentText returns the agent's visible text, without the texts of sub-agents.
 func (t *Turn) AgentText() string { return t.joinTexts(KindText) }
 
-// CallEvents returns all call events, including calls by sub-agents.
+// CallEvents returns the events of all calls, including the calls of sub-agents.
 func (t *Turn) CallEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != KindCall || e.Call == nil })
 }
 
-// Dir returns the working directory in which the turn began, or "" if it is not known.
+// Dir returns the working directory at the start of the turn, or "" if it is not known.
 func (t *Turn) Dir() string { return t.firstMainValue(func(e *Event) string { return e.Dir }) }
 
-// Branch returns the branch on which the turn began, or "" if it is not known.
+// Branch returns the Git branch at the start of the turn, or "" if it is not known.
 func (t *Turn) Branch() string { return t.firstMainValue(func(e *Event) string { return e.Branch }) }
 
 func (t *Turn) firstMainValue(valueOf func(*Event) string) string {
@@ -68,10 +68,10 @@ func (t *Turn) firstMainValue(valueOf func(*Event) string) string {
 	return ""
 }
 
-// kindOmitted is the kind of a report which says that the turn omits reports.
+// kindOmitted is the kind of a report that says that other reports of the turn were left out.
 const kindOmitted EventKind = "cut"
 
-// kindOrder lists the kinds in the order of simultaneous events.
+// kindOrder contains the kinds in the order in which simultaneous events are sorted.
 var kindOrder = []EventKind{
 	KindStart,
 	KindPrompt,
@@ -113,8 +113,8 @@ func compareCalls(a, b *ToolCall) int {
 	)
 }
 
-// toolAndArgs returns the tool and the arguments of a call. It distinguishes calls if the client reports
-// no ID.
+// toolAndArgs returns the tool and the arguments of a call as a text. The text identifies the call if the client
+// reports no ID.
 func (c *ToolCall) toolAndArgs() string {
 	return strings.Join(
 		slices.Concat([]string{c.Tool, c.Command, c.WebQuery, "w"}, c.WrittenFiles, []string{"r"}, c.ReadFiles),
@@ -124,7 +124,7 @@ func (c *ToolCall) toolAndArgs() string {
 
 func callPresence(c *ToolCall) int { return len(boolWord(c != nil)) }
 
-// boolWord maps true to a text that sorts after the text for false.
+// boolWord returns a text for sorting. The text for true sorts after the text for false.
 func boolWord(b bool) string {
 	if b {
 		return "x"
@@ -132,7 +132,8 @@ func boolWord(b bool) string {
 	return ""
 }
 
-// exitStatus returns the exit status of a call, or a value below every status if it is not known.
+// exitStatus returns a call's exit status for sorting. If the status is not known, the result is lower than any
+// status.
 func exitStatus(c *ToolCall) int {
 	if c.ExitStatus == nil {
 		return -1 << 31
@@ -140,11 +141,11 @@ func exitStatus(c *ToolCall) int {
 	return *c.ExitStatus
 }
 
-// SourceEvents returns the reports from which the turn was built. Folding them together with other
-// events has the same result as folding all original events.
+// SourceEvents returns the reports from which the turn was built. If they are folded together with other events, the
+// result is the same as for all original events.
 func (t *Turn) SourceEvents() []Event { return slices.Clone(t.sourceReports) }
 
-// joinedText returns the repeats as a single text, for comparisons.
+// joinedText returns the repeated calls as a single text, for sorting.
 func (r *RepeatedCalls) joinedText() string {
 	if r == nil {
 		return ""
@@ -152,8 +153,8 @@ func (r *RepeatedCalls) joinedText() string {
 	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
 }
 
-// trustRank returns a text that orders readings by level, from the most trusted to the least trusted. If
-// the levels are equal, a reading without a trace comes last.
+// trustRank returns a text for sorting. Judgements are sorted from the most trusted to the least trusted. On the same
+// level, a judgement without a trace comes last.
 func (r *TextSource) trustRank() string {
 	if r == nil {
 		return ""

@@ -1,4 +1,4 @@
-// This file tests clients that store no times, and whose hooks report other IDs of calls than the transcript has.
+// This file tests clients that store no times, and whose hooks and transcripts contain different call IDs.
 
 package session_test
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// conversation returns what hooks reported of a conversation, and several states of its transcript, of which the last
-// is complete. The hooks missed the first prompts.
+// conversation returns the prompts of a random conversation, the events that hooks reported, and the events of its
+// transcript at several times. The last transcript is complete. The hooks missed the first prompts.
 func conversation(r *rand.Rand) (prompts []string, hooks []session.Event, transcripts [][]session.Event) {
 	n := 2 + r.IntN(12)
 	missed := r.IntN(n)
@@ -40,8 +40,8 @@ func conversation(r *rand.Rand) (prompts []string, hooks []session.Event, transc
 	return prompts, hooks, transcripts
 }
 
-// untimed returns the events as a reader reports them if the client stores no times, and changed the file at the given
-// second.
+// untimed returns the events in the form in which a reader reports them for a client that stores no times. The
+// transcript was changed at the given second.
 func untimed(events []session.Event, seconds float64) []session.Event {
 	events = slices.Clone(events)
 	for i := range events {
@@ -50,8 +50,8 @@ func untimed(events []session.Event, seconds float64) []session.Event {
 	return events
 }
 
-// TestUntimed reads a conversation from hooks and from a transcript without times, in any order and in parts. Each
-// prompt must be a turn, in the order of the conversation, with its own call and text once.
+// TestUntimed adds a conversation from hooks and from a transcript without times, in any order and in parts. There
+// must be one turn for each prompt, in the order of the conversation, with its own call and text.
 func TestUntimed(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -91,8 +91,8 @@ func TestUntimed(t *testing.T) {
 	}
 }
 
-// TestPromptAfterTranscript tests that a prompt that hooks report after the transcript was written begins a new turn,
-// although an earlier prompt has the same text.
+// TestPromptAfterTranscript tests that a prompt begins a new turn if a hook reports it after the transcript was
+// written, even if an earlier prompt has the same text.
 func TestPromptAfterTranscript(t *testing.T) {
 	transcript := untimed([]session.Event{event(session.KindPrompt, "m1", "", 0, "continue"),
 		event(session.KindText, "m1", "b1", 0, "Done.")}, 100)
@@ -102,7 +102,7 @@ func TestPromptAfterTranscript(t *testing.T) {
 	}
 }
 
-// TestHookCalls tests which calls of hooks are joined with calls of the transcript that have other IDs.
+// TestHookCalls tests which calls from hooks are joined with calls in the transcript that have other IDs.
 func TestHookCalls(t *testing.T) {
 	transcriptCall := func(id, tool string, second float64, wrote ...string) session.Event {
 		e := event(session.KindCall, "p1", id, second, "")
@@ -123,8 +123,8 @@ func TestHookCalls(t *testing.T) {
 		transcriptCall("t3", "read_file_v2", 3),
 		hookCall("h1", "Write", 1.5, "/src/a.go"),
 		hookCall("h2", "Write", 2.5, "/src/a.go"),
-		hookCall("h2", "Write", 2.5, "/src/a.go"), // the hook is installed twice
-		hookCall("h3", "Write", 3.5, "/src/b.go"), // the transcript has lost the call
+		hookCall("h2", "Write", 2.5, "/src/a.go"), // The hook is installed twice, so it reports the call twice.
+		hookCall("h3", "Write", 3.5, "/src/b.go"), // The transcript does not contain this call.
 		hookCall("t3", "Read", 3.5),
 	})
 	var got []string

@@ -18,13 +18,15 @@ func (t *Turn) InjectionEvents() []Event {
 	})
 }
 
-// minRareTerms is the number of an entry's rare terms that an agent must write to have used the entry.
+// minRareTerms is the number of an entry's rare terms that an agent must write before the entry counts as used.
 const minRareTerms = 3
 
 // UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote at
-// least minRareTerms rare terms shown with the entry, and wrote none of them before the injection. The agent's texts,
-// commands, queries and the paths of changed files count as written text. UsedEntries only compares words. An agent
-// may follow a note without repeating its words, and later turns are not examined.
+// least minRareTerms of the rare terms that were shown with the entry, and wrote none of these terms before. The
+// agent's texts, commands, queries and the paths of changed files are examined.
+//
+// UsedEntries only compares words. It does not notice an agent that follows a note without repeating its words, and it
+// does not examine later turns.
 func (t *Turn) UsedEntries() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string
@@ -37,7 +39,8 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 	find := analysis.NewTermFinder(analysis.NewTermSet(rare, nil))
 	first, seen := t.firstWriteTimes(find), map[ShownEntry]bool{}
 	for i := range all {
-		in, since := all[i].Injection, all[i].Time.Truncate(time.Second) // some clients report only whole seconds
+		// Some clients report times only in whole seconds.
+		in, since := all[i].Injection, all[i].Time.Truncate(time.Second)
 		for _, s := range in.ShownEntries {
 			if seen[s] {
 				continue
@@ -59,9 +62,9 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 	return used
 }
 
-// textAbout returns the lines of the event's text that are about an entry. They reach from a line with
-// the entry's NAME@VERSION to the next line with another entry's. If the text has no such line,
-// textAbout returns the whole text.
+// textAbout returns the lines of the event's text that are about an entry. The lines begin with a line that contains
+// the entry's NAME@VERSION, and end before the next line with that of another entry. If no line contains it, textAbout
+// returns the whole text.
 func (e *Event) textAbout(s ShownEntry) string {
 	mark := func(s ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {
@@ -83,7 +86,7 @@ func (e *Event) textAbout(s ShownEntry) string {
 	return b.String()
 }
 
-// firstWriteTimes returns the time at which the agent first wrote each of the terms.
+// firstWriteTimes returns when the agent first wrote each of the terms that find searches for.
 func (t *Turn) firstWriteTimes(find *analysis.TermFinder) map[string]time.Time {
 	first := map[string]time.Time{}
 	for i := range t.Events {

@@ -1,4 +1,4 @@
-// This file joins the reports of a turn, so that each event occurs only once.
+// This file joins the reports of a turn, so that the turn contains each event once.
 
 package session
 
@@ -15,17 +15,18 @@ import (
 const (
 	maxPromptGap = 2 * time.Minute
 	maxDoubleGap = 2 * time.Second
-	clockSlack   = 2 * time.Second // maximum difference between the clocks of a client's hooks and its transcript
-	writeDelay   = time.Minute     // maximum time after a report at which a transcript without start times has the call
+	clockSlack   = 2 * time.Second // maximum difference between the clocks of a client's hooks and of its transcript
+	// maximum time between a report and the time that a transcript without start times has for the call
+	writeDelay = time.Minute
 )
 
-// eventKey identifies an event. Two reports with equal keys are of the same event.
+// eventKey identifies an event. Reports with equal keys are reports of the same event.
 type eventKey struct {
 	turn string
 	kind EventKind
 	id   string
-	text string    // agent, text and input of the call, for calls without ID
-	time time.Time // without ID: for prompts, calls, cut reports and events without a turn
+	text string    // agent, text and input, for a call without an ID
+	time time.Time // set for prompts and calls without an ID, for kindOmitted reports, and for events without a turn
 }
 
 func (e *Event) identityKey() eventKey {
@@ -43,8 +44,8 @@ func (e *Event) identityKey() eventKey {
 	return k
 }
 
-// joinNearest calls join for pairs of elements for which fit returns true and whose times differ by at
-// most maxGap. The nearest pair comes first. Each element is in at most one pair.
+// joinNearest calls join for pairs of elements. fit must return true for both elements, and their times must differ by
+// at most maxGap. The nearest pairs are joined first, and each element is joined at most once.
 func joinNearest[E comparable](
 	es []E,
 	maxGap time.Duration,
@@ -76,12 +77,12 @@ func joinNearest[E comparable](
 	}
 }
 
-// deriveEvents sets the fields that are computed from the reports. It joins the reports by the rules in fold.go.
+// deriveEvents sets the fields that are computed from the turn's reports. It joins reports by the rules in fold.go.
 // The reports must be sorted.
 func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
-	same := map[eventKey]int{} // index in all
+	same := map[eventKey]int{} // index in all of the event with this key
 	for _, e := range withTimes(t.sourceReports, t.StartTime) {
 		e.Turn, e.IsListed = t.PromptID, false
 		switch {
@@ -121,13 +122,13 @@ func (t *Turn) deriveEvents() {
 	}
 }
 
-// hasUntimed reports whether an event has NoTime.
+// hasUntimed reports whether one of the events has NoTime.
 func hasUntimed(events []Event) bool {
 	return slices.ContainsFunc(events, func(e Event) bool { return e.NoTime })
 }
 
-// withTimes returns the reports of a turn with a time for each report that has NoTime. These reports follow the start
-// of the turn in their order.
+// withTimes returns the reports of a turn with a time for each report that has NoTime. These reports get times right
+// after the start of the turn, in their order.
 func withTimes(reports []Event, start time.Time) []Event {
 	if !hasUntimed(reports) {
 		return reports
@@ -143,7 +144,7 @@ func withTimes(reports []Event, start time.Time) []Event {
 	return all
 }
 
-// joinEventsWithoutID joins events without ID with events of equal kind, agent and text that have an ID.
+// joinEventsWithoutID merges each event without an ID into an event with an ID that has the same kind, agent and text.
 func joinEventsWithoutID(all []Event) []Event {
 	for i := 0; i < len(all); {
 		e := all[i]
@@ -161,7 +162,8 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// unmatchedTexts returns the texts without ID, each once, except texts that consist of texts with ID in all.
+// unmatchedTexts returns the texts without an ID, each once. It leaves out a text that is a concatenation of texts
+// with IDs in all.
 func unmatchedTexts(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
@@ -181,7 +183,8 @@ func unmatchedTexts(all, texts []Event) (rest []Event) {
 	return rest
 }
 
-// isTextOf reports whether the event is a text with ID by the agent. A sub-agent without a name may be any sub-agent.
+// isTextOf reports whether the event is a text with an ID by this agent. The name of an unnamed sub-agent matches any
+// sub-agent.
 func (e *Event) isTextOf(agent string) bool {
 	isAgent := e.SubAgent == agent
 	if e.SubAgent != "" && agent != "" {
@@ -200,8 +203,7 @@ func removeSpace(s string) string {
 	}, s)
 }
 
-// isConcatenation reports whether s is a concatenation of parts in their order (not
-// necessarily all).
+// isConcatenation reports whether s consists of some of the parts, in their order.
 func isConcatenation(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
@@ -221,8 +223,8 @@ func isConcatenation(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges hooks' calls into the matching calls in all, which have the IDs of the transcript. It
-// returns the calls that match no call in all.
+// mergeMatchingCalls merges calls that hooks reported into the matching calls in all, which have the IDs of the
+// transcript. It returns the calls that match none of them.
 func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	if len(calls) == 0 {
 		return nil
@@ -250,7 +252,8 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	return rest
 }
 
-// joinByWork merges calls into named calls that did the same with another tool. It returns the calls that remain.
+// joinByWork merges calls into named calls that have the same arguments and another tool name. It returns the calls
+// that remain.
 func joinByWork(calls, named []*Event, dir string) (rest []*Event) {
 	if len(calls) == 0 {
 		return nil
@@ -262,8 +265,8 @@ func joinByWork(calls, named []*Event, dir string) (rest []*Event) {
 	return rest
 }
 
-// joinByID merges calls into the named calls with the same ID, and into each other. It returns the calls that remain,
-// and the named calls that no call was merged into.
+// joinByID merges calls into the named calls with the same ID, and calls with the same ID into each other. It returns
+// the calls that remain, and the named calls into which no call was merged.
 func joinByID(calls []Event, named []*Event) (rest, free []*Event) {
 	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
 	for _, e := range named {
@@ -283,7 +286,7 @@ func joinByID(calls []Event, named []*Event) (rest, free []*Event) {
 	return rest, slices.DeleteFunc(named, func(e *Event) bool { return isMerged[e] })
 }
 
-// mergeDoubles merges reports of the same call with each other, and returns each call once.
+// mergeDoubles merges repeated reports of the same call, and returns each call once.
 func mergeDoubles(calls []*Event, input func(*Event) string) (rest []*Event) {
 	byInput := map[string][]*Event{}
 	for _, e := range calls {
@@ -299,8 +302,8 @@ func mergeDoubles(calls []*Event, input func(*Event) string) (rest []*Event) {
 	return rest
 }
 
-// joinByInput merges calls into named calls with the same input. It returns the calls that remain,
-// and the named calls that no call was merged into. Calls without input are not merged.
+// joinByInput merges calls into named calls that have the same input. It returns the calls that remain, and the named
+// calls into which no call was merged. A call without an input is not merged.
 func joinByInput(calls, named []*Event, input func(*Event) string) (rest, free []*Event) {
 	byInput, isJoined := map[string][2][]*Event{}, map[*Event]bool{}
 	for i, list := range [][]*Event{calls, named} {
@@ -325,7 +328,7 @@ func joinByInput(calls, named []*Event, input func(*Event) string) (rest, free [
 	return remain(calls), remain(named)
 }
 
-// sessionDir returns the first working directory in the events, or "" if it is not known.
+// sessionDir returns the first working directory that an event names, or "" if none names one.
 func sessionDir(lists ...[]Event) string {
 	for _, e := range slices.Concat(lists...) {
 		if e.Dir != "" {
@@ -335,7 +338,8 @@ func sessionDir(lists ...[]Event) string {
 	return ""
 }
 
-// withoutRepeatedPaths returns the call without relative paths of files that the call also names with the directory.
+// withoutRepeatedPaths returns the call without relative paths of files that the call also names by their path below
+// dir.
 func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
 	if c == nil || dir == "" {
 		return c
@@ -349,8 +353,8 @@ func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
 	return &d
 }
 
-// work returns the arguments of a call without the names of the tool and the sub-agent. Paths in the directory are
-// relative to it. It returns "" if no argument is known.
+// work returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths below dir are
+// relative to dir. It returns "" if no argument is known.
 func (e *Event) work(dir string) string {
 	c := (&ToolCall{}).overrideWith(e.Call)
 	relative := func(paths []string) (all []string) {
@@ -369,18 +373,19 @@ func (e *Event) work(dir string) string {
 	return boolWord(e.SubAgent != "") + d.toolAndArgs()
 }
 
-// isDoubleReport reports whether two reports without ID are of the same call, because a hook is installed
-// twice. A command may also have run twice within maxDoubleGap, but then its outcomes can differ.
+// isDoubleReport reports whether two reports without IDs are of the same call, because a hook is installed twice. A
+// command may also have run twice within maxDoubleGap. This is noticed only if the outcomes differ.
 func isDoubleReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDoubleGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeInOrder merges hooks' reports into the transcript's calls. A report is made when a call ends, and the transcript
-// has the time at which the call starts. It returns the merged reports and their calls. Each report is merged into the
-// earliest call
-// that began before the report, has no report yet and does not contradict the report's outcome. Gemini CLI gives a
-// call the time at which it writes the call, which is after the report. Therefore the remaining reports and calls are
-// merged in their order as well.
+// mergeInOrder merges reports from hooks into calls of the transcript, and returns the reports and the calls that were
+// merged. A hook reports a call when it ends, but the transcript contains the time at which the call starts. Each
+// report is merged into the earliest call that began before the report, has no report yet, and does not contradict the
+// report's outcome.
+//
+// For Gemini CLI, the transcript contains the time at which the call was written, which is after the report. Therefore
+// the remaining reports and calls are then merged in their order.
 func mergeInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compareEvents(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
@@ -404,7 +409,7 @@ func mergeInOrder(calls, reports []*Event) (joined []*Event) {
 	return joined
 }
 
-// contradictsOutcome reports whether two outcomes cannot belong to the same run of a command.
+// contradictsOutcome reports whether two outcomes cannot come from the same run of a command.
 func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 	if c == nil || o == nil {
 		return false

@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxReportDelay is the maximum delay between a change and the report of the call that made it.
+// maxReportDelay is the maximum time between a file's change and the report of the call that changed it.
 const maxReportDelay = time.Minute
 
-// CheckFileWrite reports whether a call by the client made a file's latest change, which happened at changeTime.
-// The call must have been reported between maxDoubleGap before and maxReportDelay after it.
-// The taints are the calls that returned text by others earlier in a turn in which the client wrote
-// the file after since. Reading own files does not count.
+// CheckFileWrite reports whether a call of the client made a file's latest change, which happened at changeTime. The
+// call must have been reported between maxDoubleGap before and maxReportDelay after that time. The taints are the
+// calls that returned text by others earlier in a turn in which the client wrote the file after since. Reading one of
+// the agent's own files does not count.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,
@@ -53,7 +53,7 @@ func (a *Archive) CheckFileWrite(
 	return taints, hasWritten, err
 }
 
-// WritesFile reports whether the event is a call that wrote a file.
+// WritesFile reports whether the event is a call that wrote the file.
 func (e *Event) WritesFile(file string) bool {
 	file = path.Clean(slashPath(file))
 	return e.Kind == KindCall && e.Call != nil && slices.ContainsFunc(e.Call.WrittenFiles, func(p string) bool {

@@ -1,4 +1,4 @@
-// Tests which call of a client wrote a file.
+// This file tests which call of a client is found to have written a file.
 
 package session
 
