@@ -103,7 +103,8 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 }
 
 // ampReader reads the threads of Amp, threads/T-ID.json, each of which is
-// {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role","messageId","content","meta":{"sentAt"},"usage":{"model","timestamp"}}]}.
+// {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role","messageId","content",
+// "meta":{"sentAt"},"usage":{"model","timestamp"}}]}.
 // Results of tools have the form {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
 type ampReader struct{}
 

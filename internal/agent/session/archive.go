@@ -379,7 +379,8 @@ const maxTimeDifference = 5 * time.Minute
 // session. This is the case if both conditions are met:
 //
 //   - All events are prompts from a client's list of prompts, which contains nothing else.
-//   - The archive contains turns of the session that come from a transcript or from hooks. These already contain the prompts.
+//   - The archive contains turns of the session that come from a transcript or from hooks. These
+//     already contain the prompts.
 func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events []Event) (bool, error) {
 	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsListed }) {
 		return false, nil

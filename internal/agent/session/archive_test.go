@@ -387,7 +387,7 @@ func TestImportTranscriptChanges(t *testing.T) {
 	importAll(read, "0 new, 0 changed, 0 sessions")
 }
 
-// Roles of this program when a test starts it.
+// roleVariable is the environment variable that tells this test program which process to be.
 const roleVariable = "OXBOW_TEST_ROLE"
 
 func TestMain(m *testing.M) {

@@ -232,9 +232,9 @@ func (k *storedSession) isIndependent(events []Event) bool {
 	return n == k.firstNumber
 }
 
-// eventHashes returns the hashes of an event's turn name and identifier (ownHashes). It also returns the hashes that
-// the same event would have in a turn under another name (otherHashes), because reports of one event may name its turn
-// differently.
+// eventHashes returns two lists of hashes of an event's turn name and identifier. ownHashes are written on the page.
+// otherHashes are looked up on the pages, and show whether a turn contains an event that may have to be joined with
+// this event. The lists differ because turns with different names may contain the same identifier.
 func eventHashes(e *Event) (ownHashes, otherHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {

@@ -1,5 +1,4 @@
-// This file finds skills in the user's and the project's directories. The user's have
-// priority.
+// This file finds skills in the directories of the user and of the project. The user's directories have priority.
 
 // Package skill finds the skills that agents share. A skill is a directory with a file SKILL.md
 // that describes how to do a certain kind of work. It contains the list of directories in which
@@ -21,51 +20,50 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// The directories that are searched, in this order: first relative to the user's home directory,
-// then relative to the project. The first skill with a name counts.
+// These directories are searched in this order: first the user's directories, then those of the project. If several
+// skills have the same name, the first one is used.
 var (
 	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills",
 		".gemini/skills",
 		".copilot/skills", ".cursor/skills", ".openclaw/skills"}
 	ProjectDirs = []string{".oxbow/skills", ".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills",
 		".gemini/skills", ".github/skills", ".cursor/skills"}
-	HomeDirs = []string{"skills"} // below a home of oxbow's
+	HomeDirs = []string{"skills"} // relative to a home of oxbow
 ) // relative to a home of oxbow
 
-// maxFileSize is the maximum size, in bytes, of a skill's file.
+// maxFileSize is the maximum size of a skill's file, in bytes.
 const maxFileSize = 128 << 10
 
-// SearchRoot is a directory tree that contains directories of skills.
+// SearchRoot is a directory tree that contains directories with skills.
 type SearchRoot struct {
-	// FS gives access to the files. For a project, it must not follow links that lead out of the
-	// project (an os.Root's FS does not). For the user's directories it may follow links,
-	// because these often lead elsewhere.
+	// FS gives access to the files. For a project, it must not follow links that lead out of the project, as the FS of
+	// an os.Root does not. For the user's directories, it may follow links, because these often lead elsewhere.
 	FS        fs.FS
-	RootPath  string   // path of the root directory, for messages
-	SkillDirs []string // slash-separated directories, in the order of search
-	IsProject bool     // the skills belong to a project
+	RootPath  string   // path of the tree's root, for messages
+	SkillDirs []string // directories with skills, separated by slashes, in search order
+	IsProject bool     // The skills belong to a project, not to the user.
 }
 
-// Set finds skills by name. A skill in an earlier place or directory hides later skills with
-// the same name, so that a project cannot replace a user's skill. Set does not cache anything.
+// Set finds skills by name. A skill in an earlier root or directory hides later skills with the same name, so that a
+// project cannot replace a skill of the user. Set caches nothing.
 type Set struct {
 	Roots []SearchRoot
 }
 
-// Skill is a skill that was read.
+// Skill is a skill that was read from its file.
 type Skill struct {
 	Name      string `json:"name"`
-	File      string `json:"file"`              // path for messages
+	File      string `json:"file"`              // path of the file, for messages
 	Dir       string `json:"dir"`               // directory of the file, which may contain other files for the skill
-	IsProject bool   `json:"project,omitempty"` // the skill belongs to the project
-	Text      string `json:"-"`                 // content of the file without front matter
+	IsProject bool   `json:"project,omitempty"` // The skill belongs to the project, not to the user.
+	Text      string `json:"-"`                 // the file's content without its front matter
 }
 
-// unknownError is returned for an unknown skill name. It matches [oxbow.ErrInvalid].
+// unknownError is returned if no skill has the name. It matches [oxbow.ErrInvalid].
 type unknownError struct {
 	Name         string
-	SimilarNames []string // similar names, best first
-	SearchedDirs []string // existing directories of skills, for messages
+	SimilarNames []string // names of similar skills, best first
+	SearchedDirs []string // existing directories with skills, for messages
 }
 
 func (e *unknownError) Error() string {
@@ -104,9 +102,9 @@ func checkName(name string) error {
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
 }
 
-// Find returns the skill with that name. It reads NAME/SKILL.md or NAME.md in the first directory
-// that contains such a file. If the file cannot be used, because it is too long, is not text, or is
-// a link out of the project, Find returns an error and does not search further.
+// Find returns the skill with a name. It reads NAME/SKILL.md or NAME.md in the first directory that contains one of
+// them. If the file cannot be used, because it is too long, is not text, or is a link that leads out of the project,
+// Find returns an error and does not search further.
 func (s *Set) Find(name string) (Skill, error) {
 	if err := checkName(name); err != nil {
 		return Skill{}, err
@@ -121,7 +119,7 @@ func (s *Set) Find(name string) (Skill, error) {
 				if err != nil {
 					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, displayPath(pl, file), err)
 				}
-				// Skip the front matter, which is for programs that list skills.
+				// Skip the front matter, which is meant for programs that list skills.
 				if _, rest, ok := frontmatter.SplitFrontMatter(body); ok {
 					body = strings.TrimLeft(rest, "\r\n")
 				}
@@ -142,8 +140,8 @@ func (s *Set) Names() []string {
 	return names
 }
 
-// listNamesAndDirs returns the names of all skills, and the directories that contain them. Directories that
-// cannot be listed are ignored.
+// listNamesAndDirs returns the names of all skills, and the directories that contain skills. It ignores directories
+// that cannot be listed.
 func (s *Set) listNamesAndDirs() (names, looked []string) {
 	for _, pl := range s.Roots {
 		for _, dir := range pl.SkillDirs {
@@ -176,7 +174,8 @@ func displayPath(pl SearchRoot, file string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.RootPath, `\`, "/"), "/") + "/" + file
 }
 
-// readSkillFile returns the text of a file with at most maxFileSize bytes.
+// readSkillFile returns the text of a skill's file. It returns an error if the file has more than maxFileSize bytes or
+// is not text.
 func readSkillFile(fsys fs.FS, name string) (string, error) {
 	// Open only regular files: opening a pipe would block.
 	fi, err := fs.Stat(fsys, name)
@@ -205,9 +204,8 @@ func readSkillFile(fsys fs.FS, name string) (string, error) {
 	return body, oxbow.CheckContent(body)
 }
 
-// warningText returns the warning with which the skill is shown in a code block, or "" if it is shown
-// without warning. The user's own skills are shown without warning, unless they are shaped like
-// instructions that outlast the task.
+// warningText returns the warning with which a model is shown the skill in a code block, or "" if no warning is
+// needed. A skill of the user needs a warning only if it looks like instructions that outlast the task.
 func (s *Skill) warningText() string {
 	shaped := screen.DescribeInstructions(s.Text)
 	switch {
@@ -221,9 +219,9 @@ func (s *Skill) warningText() string {
 	return ""
 }
 
-// WithholdReason returns the reason why the skill must not be loaded automatically, for example by a
-// handoff that names the skill, or "" if the skill may be loaded. A skill is withheld if it belongs
-// to the project and its text is shaped like instructions.
+// WithholdReason returns the reason why the skill must not be loaded automatically, for example by a handoff that
+// names it. It returns "" if the skill may be loaded. A skill is withheld if it belongs to the project and looks like
+// instructions.
 func (s *Skill) WithholdReason() string {
 	if !s.IsProject || screen.ReasonToDoubt(nil, s.Name, s.Text) == "" {
 		return ""
@@ -231,8 +229,8 @@ func (s *Skill) WithholdReason() string {
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
 }
 
-// ModelText returns the skill in the form for a model: a line with the skill's source, and then the
-// text. If the text needs a warning, it is in a code block with a warning above it.
+// ModelText returns the skill in the form for a model: a line that names its source, and then the text. If the text
+// needs a warning, the warning comes first and the text is in a code block.
 func (s *Skill) ModelText() string {
 	from := s.File
 	if s.IsProject {

@@ -1,10 +1,9 @@
 // This file finds proposals and fixes in the turns of a session.
 
-// Package inbox finds lessons in sessions that no note contains yet. A proposal is a
-// sentence of a person that waits for approval as a note. A fix describes the work between the
-// failure of a command and its next success. Both are stored as entries of the archive. The
-// package also labels turns with files whose edits were reverted or corrected. It never makes a
-// note without a person's approval.
+// Package inbox finds lessons in sessions that no note contains yet. A proposal is a sentence of a person that waits
+// for approval as a note. A fix describes the work between the failure of a command and its next success. Both are
+// stored as entries of the archive. The package also labels turns in which an edit was reverted or corrected later. It
+// never makes a note without a person's approval.
 package inbox
 
 import (
@@ -20,21 +19,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// The values of the field Why: the reasons for which a sentence becomes a proposal.
+// These are the values of the field Why. They say why a sentence becomes a proposal.
 const (
-	ReasonRequest    = "asked"  // the person asks to remember the sentence
-	ReasonCorrection = "lesson" // the sentence corrects the agent's work
+	ReasonRequest    = "asked"  // The person asks the agent to remember the sentence.
+	ReasonCorrection = "lesson" // The sentence corrects the agent's work.
 )
 
-// proposal is a sentence of a person that may deserve a note.
+// proposal is a sentence of a person that may be worth a note.
 type proposal struct {
 	Why      string
 	Sentence string
-	Turn     session.Turn // the turn that contains the sentence
-	Files    []string     // for a lesson: files that the previous turn changed
+	Turn     session.Turn // turn that contains the sentence
+	Files    []string     // files that the previous turn changed, if the sentence corrects the agent's work
 }
 
-// ID identifies a proposal. Equal sentences have equal IDs, whatever their turns.
+// ID identifies a proposal by its sentence. Equal sentences in different turns have the same ID.
 func (p *proposal) ID() string {
 	return shortDigest(sametext.NormalizeText(p.Sentence))
 }
@@ -44,11 +43,11 @@ func shortDigest(parts ...string) string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// minLessonLength is the minimum length of a correction in bytes. A shorter text, such as "No, undo
-// that.", is not useful as a note.
+// minLessonLength is the minimum length of a correction, in bytes. A shorter correction, such as "No, undo that.", is
+// not useful as a note.
 const minLessonLength = 20
 
-// findProposals returns the proposals in a session's turns, which must be in order of time.
+// findProposals returns the proposals in a session's turns. The turns must be in the order of time.
 func findProposals(turns []session.Turn) (found []proposal) {
 	for i := range turns {
 		t := &turns[i]
@@ -72,7 +71,7 @@ func findProposals(turns []session.Turn) (found []proposal) {
 	return found
 }
 
-// changedFiles returns the files that a turn changed, relative to its directory if possible.
+// changedFiles returns the files that a turn changed. Files below the turn's working directory are relative to it.
 func changedFiles(t *session.Turn) (files []string) {
 	for _, e := range t.CallEvents() {
 		for _, p := range e.Call.WrittenFiles {
@@ -85,7 +84,7 @@ func changedFiles(t *session.Turn) (files []string) {
 	return files
 }
 
-// relativePath returns a path with slashes, relative to dir if the path is below it.
+// relativePath returns a path with slashes. If the path is below dir, the result is relative to dir.
 func relativePath(p, dir string) string {
 	p, dir = path.Clean(strings.ReplaceAll(p, `\`, "/")), strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
 	if rest, ok := strings.CutPrefix(p, dir+"/"); ok && dir != "" {
@@ -96,17 +95,17 @@ func relativePath(p, dir string) string {
 
 // foundFix describes the work between the failure of a command and its next success.
 type foundFix struct {
-	Signature      string // signature of the error
+	Signature      string // signature of the command's error
 	Command        string
-	ErrorLine      string // the line of the output that names the error
+	ErrorLine      string // output line that names the error
 	EditedFiles    []string
-	PassedCommands []string     // other commands that passed meanwhile
-	Explanation    string       // the agent's sentence about the cause or the change
-	Turn           session.Turn // the turn in which the command passed
+	PassedCommands []string     // other commands that passed between the failure and the success
+	Explanation    string       // sentence in which the agent names the cause or the change
+	Turn           session.Turn // turn in which the command passed
 
-	Repeats *session.RepeatedCalls // text by others that the failed command and its output repeat
+	Repeats *session.RepeatedCalls // calls that returned text by others which the failed command or its output repeats
 
-	agentTexts []string // the agent's texts since the failure, up to the last edit
+	agentTexts []string // what the agent said after the failure, up to the last edit
 }
 
 // ID identifies a fix within its session.
@@ -114,17 +113,17 @@ func (f *foundFix) ID() string {
 	return shortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature)
 }
 
-// Limits of a fix.
+// These limits apply to a fix.
 const (
 	maxEdits          = 12
 	maxPassedCommands = 12
-	maxOpenFailures   = 64 // maximum number of failures waiting for a success (above it, all are forgotten)
+	// maximum number of failed commands that have not passed yet (if there are more, all are forgotten)
+	maxOpenFailures = 64
 )
 
-// findFixes returns the fixes in a session's turns, which must be ordered by time. A command that
-// fails several times with the same error has a single fix, which begins at the first of these
-// failures. A failure is ignored if no file changed before the command passed, or if the client
-// does not report the command's exit status.
+// findFixes returns the fixes in a session's turns, which must be in the order of time. If a command fails several
+// times with the same error, there is one fix, which begins at the first failure. A failure is ignored if no file
+// changed before the command passed, or if the client does not report the command's exit status.
 func findFixes(turns []session.Turn) []foundFix {
 	s := fixSearch{openFailures: map[string]*foundFix{}}
 	for i := range turns {
@@ -143,14 +142,14 @@ func findFixes(turns []session.Turn) []foundFix {
 	return s.found
 }
 
-// fixSearch is the state while the calls of a session are read.
+// fixSearch is the state of findFixes while it reads the calls of a session.
 type fixSearch struct {
-	openFailures map[string]*foundFix // failures whose command has not passed yet, by command
-	agentText    string               // the agent's texts in this turn since the last edit
+	openFailures map[string]*foundFix // failed commands that have not passed yet, each with the fix that begins there
+	agentText    string               // what the agent said in this turn after the last edit
 	found        []foundFix
 }
 
-// processCall processes a call, which may end a fix, begin a fix or happen during a fix.
+// processCall examines a call. The call may complete a fix, begin a fix, or be a part of the work between.
 func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	c := e.Call
 	if len(s.openFailures) > maxOpenFailures {
@@ -169,7 +168,7 @@ func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	}
 	shown := command
 	if e.Repeats != nil {
-		shown = "" // the command repeats text by others
+		shown = "" // Do not show the command, because it repeats text by others.
 	}
 	for _, f := range s.openFailures {
 		f.addCall(c, writtenFiles(c, t.Dir()), shown, s.agentText)
@@ -183,11 +182,11 @@ func hasFailed(c *session.ToolCall) bool {
 	return c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0)
 }
 
-// hasPassed reports whether the command passed, according to its exit status.
+// hasPassed reports whether the client reported an exit status for the command, and the command did not fail.
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// recordFailure begins a fix for a command that failed. If the command's output names no error, or the
-// command already waits with the same error, recordFailure does nothing.
+// recordFailure begins a fix for a failed command. It does nothing if the output names no error, or if the command has
+// already failed with the same error and has not passed since.
 func recordFailure(open map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {
@@ -211,7 +210,7 @@ func writtenFiles(c *session.ToolCall, dir string) (files []string) {
 	return files
 }
 
-// addCall adds a call after the failure, and the agent's texts before the call.
+// addCall records a call after the failure, and what the agent said before the call.
 func (f *foundFix) addCall(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
 		if !slices.Contains(f.EditedFiles, e) {
@@ -229,9 +228,8 @@ func (f *foundFix) addCall(c *session.ToolCall, edits []string, command, agentTe
 	}
 }
 
-// findExplanation returns the agent's explanation of the fix. This is the agent's last conclusion or,
-// without a conclusion, the latest sentence that gives a reason for an edit. It returns "" if the
-// agent only announced its steps.
+// findExplanation returns the agent's explanation of the fix. It prefers the agent's last conclusion, and otherwise
+// the last sentence that gives a reason for an edit. It returns "" if the agent only announced its next steps.
 func (f *foundFix) findExplanation() string {
 	if found := extract.FindConclusions(strings.Join(f.agentTexts, "\n")); len(found) > 0 {
 		return found[len(found)-1]
@@ -244,14 +242,14 @@ func (f *foundFix) findExplanation() string {
 	return ""
 }
 
-// Phrases in the text of a fix by which [ParseFix] finds its parts.
+// These phrases are written into the text of a fix. [ParseFix] finds the parts of the text by them.
 const (
 	failedPhrase = "` failed: "
 	passedPhrase = "It passed after changes of "
 	saidPhrase   = "The agent said: "
 )
 
-// Text returns the content of the fix's entry.
+// Text returns the content for the entry that stores the fix.
 func (f *foundFix) Text() string {
 	var b strings.Builder
 	b.WriteString("`" + f.Command + failedPhrase + f.ErrorLine + "\n\n")

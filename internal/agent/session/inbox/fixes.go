@@ -16,15 +16,17 @@ import (
 
 // Fix describes how an error was fixed in a past session.
 type Fix struct {
-	ID             string    `json:"id"`
-	ErrorLine      string    `json:"error"` // the line of the output that named the error
-	Command        string    `json:"command"`
-	ChangedFiles   []string  `json:"files"`             // files that changed between the failure and the success
-	Explanation    string    `json:"said,omitempty"`    // the agent's sentence about the fix
-	PassedCommands []string  `json:"between,omitempty"` // commands that passed meanwhile
+	ID           string   `json:"id"`
+	ErrorLine    string   `json:"error"` // output line that named the error
+	Command      string   `json:"command"`
+	ChangedFiles []string `json:"files"` // files that changed between the failure and the success
+	// sentence in which the agent explains the fix ("" if there is none)
+	Explanation string `json:"said,omitempty"`
+	// other commands that passed between the failure and the success
+	PassedCommands []string  `json:"between,omitempty"`
 	Project        string    `json:"project,omitempty"`
 	TurnName       string    `json:"turn"` // name of the turn in which the command passed
-	Time           time.Time `json:"time"` // time of the turn
+	Time           time.Time `json:"time"` // time at which that turn was stored
 
 	signature string
 }
@@ -55,10 +57,10 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	return f, true
 }
 
-// FindFixes returns the fixes in an archive, the newest first. If project is not empty, it returns only
-// fixes of this project. If failure is not empty, it returns only fixes whose error has the same
-// signature, or whose command or error contains failure. So failure may be an error line with other
-// paths and numbers, or a part of a line. Letter case is ignored in a part.
+// FindFixes returns the fixes in an archive, newest first. If project is not empty, it returns only fixes of this
+// project. If failure is not empty, it returns only fixes whose error has the same signature as failure, or whose
+// command or error contains failure. Therefore failure may be an error line with other paths and numbers, or a part of
+// a line. Letter case is ignored when a part is compared.
 func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (found []Fix, err error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
 	if project != "" {

@@ -1,4 +1,4 @@
-// This file finds out from the archive how a task is done with commands in a project.
+// This file finds the commands with which a task was done in past sessions.
 
 package inbox
 
@@ -16,36 +16,37 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// PassedCommand is a command that passed in past sessions.
+// PassedCommand is a command that passed in at least one past session.
 type PassedCommand struct {
 	Command      string    `json:"command"`
-	PassCount    int       `json:"passed"` // how often it passed
-	FailCount    int       `json:"failed"` // how often it failed
+	PassCount    int       `json:"passed"` // number of runs that passed
+	FailCount    int       `json:"failed"` // number of runs that failed
 	SessionCount int       `json:"sessions"`
 	Project      string    `json:"project,omitempty"`
-	LastTurn     string    `json:"turn"` // name of the turn in which it passed last
-	LastPassed   time.Time `json:"time"` // when it passed last
+	LastTurn     string    `json:"turn"` // name of the turn in which the command last passed
+	LastPassed   time.Time `json:"time"` // time at which the command last passed
 	Asked        string    `json:"asked,omitempty"`
 
-	matchShare float64 // share of the task's words that the command and its turns have
+	matchShare float64 // share of the task's words that occur in the command or its turns
 	sessions   map[string]bool
 }
 
 const (
-	// maxSearchedTurns is the maximum number of turns that are read for a task.
+	// maxSearchedTurns is the maximum number of turns that are searched for a task.
 	maxSearchedTurns = 200
 
-	// contextWeight is the weight of a word that only the prompt or the answer of a turn has, and not the command.
+	// contextWeight is the weight of a word that occurs only in a turn's prompt or answer, and not in the command. A
+	// word in the command has the weight 1.
 	contextWeight = 0.5
 
-	// minMatchShare is the smallest match of a command that is listed.
+	// minMatchShare is the smallest matchShare of a command that is returned.
 	minMatchShare = 0.25
 )
 
-// FindCommands returns the commands that passed in past sessions for a task, the best first. The task is a text such as
-// "run the tests" or a part of a command. A command matches the task if it contains the words, or if the person
-// or the agent used the words in the turn. Commands that only print something, such as ls, are left out. If
-// project is not empty, only its turns count.
+// FindCommands returns the commands with which a task was done in past sessions, best first. The task is a text such
+// as "run the tests", or a part of a command. A command matches if it contains words of the task, or if the person or
+// the agent used the words in the command's turn. Commands that only print something, such as ls, are left out. If
+// project is not empty, only turns of this project are searched.
 func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([]PassedCommand, error) {
 	f := session.TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"cmd"}}}})
 	if project != "" {
@@ -65,20 +66,20 @@ func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([
 	return s.bestCommands(), nil
 }
 
-// plainQuery returns the words of a task without signs that have a meaning in a query.
+// plainQuery returns the words of a task without characters that have a special meaning in a query.
 func plainQuery(task string) string {
 	return strings.Join(strings.FieldsFunc(task, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), " ")
 }
 
-// commandSearch counts, for each command that matches the task, the runs that passed and failed.
+// commandSearch counts the passed and the failed runs of each command that matches a task.
 type commandSearch struct {
 	words     []string // stems of the task's words
 	byCommand map[string]*PassedCommand
 }
 
-// addTurn adds the commands of a turn.
+// addTurn counts the runs of commands in a turn.
 func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 	said := stemWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
@@ -98,7 +99,7 @@ func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 			h.FailCount++
 			continue
 		case !hasPassed(ev.Call):
-			continue // the client reports no exit status
+			continue // The client reports no exit status, so it is not known whether the command passed.
 		}
 		h.PassCount++
 		h.sessions[turn.Client+"/"+turn.Session] = true
@@ -110,8 +111,8 @@ func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 	}
 }
 
-// matchTask returns the share of the task's words that a command contains. Words that occur only in the turn's
-// prompt and answers, and not in the command, count less. A task without words matches every command.
+// matchTask returns the share of the task's words that match a command. A word that only the turn's prompt or answers
+// contain counts as contextWeight. Without words in the task, every command matches.
 func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float64 {
 	if len(s.words) == 0 {
 		return 1
@@ -128,7 +129,7 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 	return sum / float64(len(s.words))
 }
 
-// bestCommands returns the commands that passed, the best first.
+// bestCommands returns the commands that passed at least once, best first.
 func (s *commandSearch) bestCommands() []PassedCommand {
 	all := []PassedCommand{}
 	for _, h := range s.byCommand {
@@ -149,18 +150,19 @@ func (s *commandSearch) bestCommands() []PassedCommand {
 	return all
 }
 
-// passRate returns the share of runs that passed.
+// passRate returns the share of the command's runs that passed.
 func (h *PassedCommand) passRate() float64 {
 	return float64(h.PassCount) / float64(h.PassCount+h.FailCount)
 }
 
-// ignoredTaskWords are words of a task that say nothing about the command.
+// ignoredTaskWords contains words that say nothing about the command that a task needs.
 var ignoredTaskWords = strings.Fields(
 	"a an the to in of for on with and or do does i we is are this that how what run runs " +
 		"running start command please project it its my our",
 )
 
-// taskWords returns the stems of a task's words. If all words are empty words, it returns these.
+// taskWords returns the stems of a task's words without ignored words. If all words are ignored words, it returns all
+// stems.
 func taskWords(task string) []string {
 	var words, empty []string
 	for _, w := range splitWords(task) {
@@ -192,5 +194,6 @@ func splitWords(text string) []string {
 	})
 }
 
-// isWholeCommand reports whether the archive contains a command as a whole. Longer commands were cut.
+// isWholeCommand reports whether the archive contains the whole command. A longer command was cut when it was
+// archived.
 func isWholeCommand(line string) bool { return line != "" && len(line) < session.MaxCommandBytes }

@@ -35,14 +35,14 @@ func TestHows(t *testing.T) {
 	const all, one = "go test ./... 2 1 2 claude/s2/0001", "go test -run Tax ./tax 1 0 1 claude/s2/0001"
 	for _, tt := range []struct {
 		task, project string
-		want          []string // command, passes, failures, sessions and turn
+		want          []string // command, passed runs, failed runs, sessions and turn
 	}{
 		{"run the tests", "shop", []string{all, one}},
 		{"go test tax", "", []string{one, all}},
 		{"how do I deploy to staging", "", []string{"./bin/ship --to staging 1 0 1 claude/s3/0001"}},
 		{"docs", "docks", []string{"make site 1 0 1 claude/s3/0002"}},
 		{"docs", "shop", nil},
-		{"migration", "", nil}, // it never passed
+		{"migration", "", nil}, // The command never passed.
 		{"", "docks", []string{"make site 1 0 1 claude/s3/0002", "./bin/ship --to staging 1 0 1 claude/s3/0001"}},
 		{"\"tests\" OR (", "", []string{all, one}},
 	} {

@@ -1,4 +1,4 @@
-// Tests what sessions teach, and that it is kept once.
+// This file tests which proposals and fixes are found in sessions, and that each is stored once.
 
 package inbox
 
@@ -19,7 +19,7 @@ import (
 
 var start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// events are those of a session, each a second after the one before.
+// events makes the given events the events of one session, a second apart.
 func events(id string, all ...session.Event) []session.Event {
 	for i := range all {
 		all[i].Client = "claude"
@@ -91,7 +91,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// What the agent said of the cause stands in the fix, and no announcement.
+// TestFixSaid tests that a fix contains the agent's sentence about the cause, and no announcement.
 func TestFixSaid(t *testing.T) {
 	vet := "# shop\n# [shop]\nvet: ./tax.go:3:8: \"fmt\" imported and not used"
 	for _, c := range []struct{ before, after, want string }{
@@ -119,7 +119,7 @@ func TestFixSaid(t *testing.T) {
 	}
 }
 
-// A later turn that leaves the whole file as it was takes all edits between back.
+// TestRevertedByAFile tests that all edits in between are reverted if a later turn restores the whole file.
 func TestRevertedByAFile(t *testing.T) {
 	write := func(file, before, after string) session.Event {
 		e := edits(file)
@@ -171,7 +171,7 @@ func TestRevertedByAFile(t *testing.T) {
 	}
 }
 
-// An edit of a later turn that puts the text back takes the edit back; no other does.
+// TestRevertedByAnEdit tests that an edit is reverted only by an edit of a later turn that restores the replaced text.
 func TestRevertedByAnEdit(t *testing.T) {
 	edit := func(file, was, became string) session.Event {
 		e := edits(file)
@@ -206,7 +206,7 @@ func TestRevertedByAnEdit(t *testing.T) {
 	}
 }
 
-// A command whose status the client does not report has not passed.
+// TestUnknownStatus tests that a command does not count as passed if the client does not report its exit status.
 func TestUnknownStatus(t *testing.T) {
 	unknown := session.Event{Kind: session.KindCall, Call: &session.ToolCall{Tool: "Bash", Command: "go vet"}}
 	turns := session.BuildTurns(events(
@@ -251,7 +251,8 @@ func TestReverted(t *testing.T) {
 			[]session.Event{says("y"), runs("git stash && git pull && git stash drop", 0, "")},
 			[]fileMark{tax, rate},
 		},
-		{"the person refuses", []session.Event{says("No, undo that.")}, nil}, // what came of it is not known
+		// It is not known whether the edits were undone.
+		{"the person refuses", []session.Event{says("No, undo that.")}, nil},
 	} {
 		turns := session.BuildTurns(events(
 			"s",
@@ -266,7 +267,7 @@ func TestReverted(t *testing.T) {
 	}
 }
 
-// A correction is of the files that the person names, and says nothing of others.
+// TestCorrected tests that a correction applies only to the files that the person names.
 func TestCorrected(t *testing.T) {
 	for prompt, want := range map[string][]fileMark{
 		"No, do not call the test TestX, instead name it TestY.": nil,
@@ -294,7 +295,7 @@ func open(t *testing.T) *session.Archive {
 	}}
 }
 
-// contents is all that an archive holds, without the cursor.
+// contents returns the names, labels and contents of all entries in an archive, except the cursor.
 func contents(t *testing.T, a *session.Archive) string {
 	t.Helper()
 	var all []string
@@ -368,7 +369,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("%d fixes, %v", len(hits), err)
 	}
 
-	// What is learned turn by turn is the same.
+	// The result is the same if the lessons are stored after each turn.
 	some := open(t)
 	for i := range events("a", slices.Clone(talk)...) {
 		for _, id := range []string{"a", "b", "c"} {
@@ -388,7 +389,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("Waiting() = %d, %v", n, err)
 	}
 
-	// A state stays, whatever is said again.
+	// A dropped proposal stays dropped if the person says the sentence again.
 	if err := SetState(t.Context(), a.Memory, asked.ID, StateDropped, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -408,13 +409,13 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// The commands that passed are counted as if each session rewrote all counts of its project,
-// and few of the counts are written for each session.
+// TestCountsAreWrittenInParts tests that the commands that passed are counted as if each session rewrote all counts of
+// its project, although each session writes only few counts.
 func TestCountsAreWrittenInParts(t *testing.T) {
 	a := open(t)
 	const sessions, perSession = 400, 8
 	var want []passedRun
-	whole := 0 // bytes that would be written if each session wrote all counts
+	whole := 0 // number of bytes that would be written if each session wrote all counts
 	for i := range sessions {
 		id := fmt.Sprint("session ", i)
 		all := []session.Event{says("Run the tests.")}

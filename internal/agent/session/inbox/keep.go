@@ -1,9 +1,9 @@
 // This file stores proposals, fixes and commands as entries of the archive.
 //
-// A proposal is an entry proposal/ID. The content of the entry is the sentence. The labels "from"
-// name the turns that contain the sentence, and the label "proposal" contains the state. A fix is
-// an entry fix/ID. The commands of a project are the entries runs/ID and runs/ID/recent. The entry
-// cursor/inbox contains the version up to which sessions were examined.
+// A proposal is an entry proposal/ID with the sentence as its content. Its labels "from" name the turns that contain
+// the sentence, and its label "proposal" contains the state. A fix is an entry fix/ID. The commands of a project are
+// stored in the entries runs/ID and runs/ID/recent. The entry cursor/inbox contains the version up to which sessions
+// were examined.
 
 package inbox
 
@@ -24,34 +24,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// The states of a proposal.
+// These are the states of a proposal.
 const (
 	StateOpen     = "open"
 	StateAccepted = "accepted"
 	StateDropped  = "dropped"
 
-	// StateUndone is the state of an accepted proposal whose note was removed by an undo. The proposal
-	// waits again. The archive still stores it as accepted.
+	// StateUndone is the state of an accepted proposal whose note was removed by an undo. The proposal then waits for
+	// a decision again. The archive still stores the state as accepted.
 	StateUndone = "undone"
 )
 
-// labelSourceTurn is the key of labels that name the turns from which an entry was made.
+// labelSourceTurn is the key of the labels that name the turns from which an entry was made.
 const labelSourceTurn = "from"
 
 const (
 	labelState = "proposal"
-	labelNote  = "note" // name of the entry that was made from the proposal
+	labelNote  = "note" // key of the label that names the note made from a proposal
 	labelWhy   = "why"
 	cursorName = "cursor/inbox"
 
-	maxSourceTurns     = 16  // turns listed in a proposal
-	maxFiles           = 8   // files listed in a lesson
-	maxCountedCommands = 300 // commands counted per project
-	minPassedSessions  = 3   // sessions in which a command must have passed for RepeatedCommands to return it
+	maxSourceTurns     = 16  // maximum number of turns that a proposal lists
+	maxFiles           = 8   // maximum number of files that a correction lists
+	maxCountedCommands = 300 // maximum number of commands that are counted for a project
+	minPassedSessions  = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
 )
 
-// TurnLabels returns labels for a turn's conclusions and for the foreign text that it repeats. It is
-// meant for [session.Archive].
+// TurnLabels returns the labels for a turn's conclusions and for the foreign text that the turn repeats. It is a value
+// for [session.Archive.MakeLabels].
 func TurnLabels(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
@@ -66,8 +66,8 @@ func TurnLabels(t *session.Turn) []oxbow.Label {
 	return ls
 }
 
-// UpdateProposals examines the sessions of the archive that changed since the last call, and returns their
-// number. Examining a session again changes nothing.
+// UpdateProposals examines all sessions that changed since the last call, and returns how many there were. Examining a
+// session again has no effect.
 func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
 		Version uint64 `json:"version"`
@@ -83,7 +83,7 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for i, h := range heads { // the oldest first, so that the cursor can advance
+	for i, h := range heads { // Examine the oldest sessions first, so that the cursor can advance after each.
 		if err := StoreLessons(
 			ctx,
 			a,
@@ -105,7 +105,8 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 
 // storeCursor records that all sessions up to this version were examined.
 func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
-	b, _ := json.Marshal(map[string]uint64{"version": version}) // cannot fail
+	// Ignore the error: a map of numbers can always be encoded.
+	b, _ := json.Marshal(map[string]uint64{"version": version})
 	return putEntry(ctx, m, oxbow.Entry{
 		Name:    cursorName,
 		Content: string(b),
@@ -113,16 +114,16 @@ func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
 	})
 }
 
-// versionedSummary is the summary of a session, and the version of its entry.
+// versionedSummary is the summary of a session with the version of its entry.
 type versionedSummary struct {
 	version uint64
 	session.Summary
 }
 
-// changedSessions returns the summaries of the sessions that were written after a change, the oldest first. Usually it
-// reads only the changes since then, and last is 0. If there are more than maxReadChanges such changes, it reads the
-// summaries of all sessions instead. Then last is the number of the newest change before the read, and the caller must
-// move the cursor to it.
+// changedSessions returns the summaries of the sessions that were written after the change with number after, oldest
+// first. Usually it reads only the changes since then, and last is 0. If there are more than maxReadChanges changes,
+// it reads the summaries of all sessions instead. Then last is the number of the newest change, and the caller must
+// set the cursor to it.
 func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 	heads []versionedSummary,
 	last uint64,
@@ -159,8 +160,8 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 // maxReadChanges is the maximum number of changes that [sessionsWrittenSince] reads.
 const maxReadChanges = 256
 
-// sessionsWrittenSince returns the names of the sessions that were written after a change, and the number of the
-// last change. isComplete is false if it has not read all changes.
+// sessionsWrittenSince returns the names of the sessions that were written after the change with number after, and the
+// number of the newest change. isComplete is false if there are too many changes to read them all.
 func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	names []string,
 	newest uint64,
@@ -189,7 +190,7 @@ func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	return names, newest, newest == 0, nil
 }
 
-// appendSummary appends the summary that an entry contains. It ignores an entry that contains none.
+// appendSummary appends the summary in an entry. It ignores an entry without a summary.
 func appendSummary(heads []versionedSummary, e *oxbow.Entry) []versionedSummary {
 	var s session.Summary
 	if json.Unmarshal([]byte(e.Content), &s) != nil {
@@ -198,8 +199,7 @@ func appendSummary(heads []versionedSummary, e *oxbow.Entry) []versionedSummary 
 	return append(heads, versionedSummary{e.Version, s})
 }
 
-// putEntry adds or updates an entry. If the entry already has this content and these labels, nothing
-// changes.
+// putEntry adds or updates an entry. If the entry already has this content and these labels, it changes nothing.
 func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	return m.Edit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		labels := oxbow.SortLabels(e.Labels)
@@ -214,11 +214,11 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// overlapTurns is the number of turns before the new turns that are read again.
+// overlapTurns is the number of turns before the new turns that are examined again.
 const overlapTurns = 30
 
-// StoreLessons stores the lessons from a session's new turns. It also reads up to overlapTurns earlier turns, because
-// a fix may have begun there.
+// StoreLessons stores the lessons in a session's new turns. It also reads up to overlapTurns earlier turns, in which a
+// fix may have begun.
 func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
 	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.From-overlapTurns))
 	if err != nil || len(turns) == 0 {
@@ -273,7 +273,7 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
-// markTurns adds a label with the file of each mark to its turn.
+// markTurns adds a label to the turn of each mark. The label has the given key, and its value is the mark's file.
 func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []fileMark) error {
 	for _, mark := range marks {
 		err := m.Edit(ctx, turns[mark.turnIndex].EntryName(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -294,7 +294,7 @@ func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key s
 	return nil
 }
 
-// makeLabels returns labels from pairs of keys and values. Invalid labels are left out.
+// makeLabels returns labels from pairs of keys and values. It leaves out labels that are not valid.
 func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
 		l := oxbow.Label{
@@ -308,7 +308,8 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	return ls
 }
 
-// storeProposal stores a proposal. If the proposal exists in any state, storeProposal only adds the turn to it.
+// storeProposal stores a proposal. If the proposal already exists, in any state, storeProposal only adds the turn to
+// it.
 func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: labelSourceTurn, Value: p.Turn.EntryName()}
@@ -337,7 +338,7 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project st
 	})
 }
 
-// StoredProposal is a proposal as stored in the archive.
+// StoredProposal is a proposal as the archive stores it.
 type StoredProposal struct {
 	ID          string    `json:"id"`
 	State       string    `json:"state"`
@@ -345,12 +346,13 @@ type StoredProposal struct {
 	Sentence    string    `json:"sentence"`
 	Project     string    `json:"project,omitempty"`
 	Files       []string  `json:"files,omitempty"`
-	SourceTurns []string  `json:"from"`           // names of turns
-	FirstTime   time.Time `json:"said"`           // time of the first turn
-	NoteName    string    `json:"note,omitempty"` // name of the entry that was made from the proposal
+	SourceTurns []string  `json:"from"` // names of the turns that contain the sentence
+	FirstTime   time.Time `json:"said"` // time of the first of these turns
+	// name of the note that was made from the proposal ("" if there is none)
+	NoteName string `json:"note,omitempty"`
 }
 
-// NoteText returns the text that becomes the note if the person accepts the proposal without changes.
+// NoteText returns the text of the note if the person accepts the proposal unchanged.
 func (it *StoredProposal) NoteText() string {
 	if it.Reason == ReasonRequest {
 		return extract.NoteText(it.Sentence)
@@ -358,7 +360,7 @@ func (it *StoredProposal) NoteText() string {
 	return it.Sentence
 }
 
-// CountSessions returns the number of sessions that contain the sentence.
+// CountSessions returns in how many sessions the person wrote the sentence.
 func (it *StoredProposal) CountSessions() int {
 	seen := map[string]bool{}
 	for _, f := range it.SourceTurns {
@@ -382,8 +384,8 @@ func decodeProposal(e oxbow.Entry) StoredProposal {
 	return it
 }
 
-// ListProposals returns the proposals with a state in a project, the most recent first turn first. An empty
-// state or project means all.
+// ListProposals returns the proposals with a state in a project. The proposal whose first turn is the latest comes
+// first. An empty state or project means all.
 func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) ([]StoredProposal, error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{labelState}}}}
 	if state != "" {
@@ -400,7 +402,7 @@ func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) 
 	for _, h := range hits {
 		items = append(items, decodeProposal(h.Entry))
 	}
-	if len(hits) == oxbow.MaxLimit { // there may be more
+	if len(hits) == oxbow.MaxLimit { // There may be more proposals than one query returns.
 		items = items[:0]
 		for e, err := range m.Entries(ctx, f) {
 			if err != nil {
@@ -415,7 +417,7 @@ func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) 
 	return items, nil
 }
 
-// CountOpen returns the number of open proposals, but at most [oxbow.MaxLimit].
+// CountOpen returns the number of open proposals, at most [oxbow.MaxLimit].
 func CountOpen(ctx context.Context, m *oxbow.Memory) (int, error) {
 	hits, err := m.Recall(
 		ctx,
@@ -427,8 +429,8 @@ func CountOpen(ctx context.Context, m *oxbow.Memory) (int, error) {
 	return len(hits), err
 }
 
-// FindProposal returns the proposal whose ID is or begins with id. If no proposal or several proposals
-// match, the error matches [oxbow.ErrNotFound].
+// FindProposal returns the proposal whose ID is id or begins with id. If no proposal or more than one matches, the
+// error matches [oxbow.ErrNotFound].
 func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredProposal, error) {
 	all, err := ListProposals(ctx, m, "", "")
 	if err != nil {
@@ -446,8 +448,8 @@ func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredPropos
 	return fit[0], nil
 }
 
-// SetState changes a proposal's state, and the name of the note made from it (may be empty). An unknown
-// ID is ignored.
+// SetState changes a proposal's state and the name of the note that was made from it. The name may be empty. If no
+// proposal has the ID, SetState does nothing.
 func SetState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
@@ -464,15 +466,15 @@ func SetState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) 
 	})
 }
 
-// passedRun is a command and at most minPassedSessions sessions in which it passed.
+// passedRun is a command, and at most minPassedSessions of the sessions in which it passed.
 type passedRun struct {
 	Command    string    `json:"command"`
 	Sessions   []string  `json:"sessions"`
 	LastPassed time.Time `json:"last"`
 }
 
-// passedCommands returns the commands that passed in a session, with the time of their last success.
-// Commands that only print and commands that were cut are left out.
+// passedCommands returns the commands that passed in a session, with the time at which each last passed. It leaves out
+// commands that only print something, and commands that were cut.
 func passedCommands(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
@@ -493,19 +495,20 @@ func passedCommands(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// A project's counts are split into two entries: a session changes few of the up to maxCountedCommands
-// commands, and the log keeps every version. The entry runs/ID/recent has the commands that
-// differ from those in runs/ID. If this entry is large, its commands are merged into runs/ID.
+// recentSuffix is the suffix of a project's second entry with commands. The entry runs/ID/recent contains only the
+// commands whose counts differ from those in runs/ID. A session changes few of up to maxCountedCommands commands, and
+// the log keeps every version, so writing all counts each time would be expensive. If the recent entry becomes large,
+// its commands are merged into runs/ID.
 const recentSuffix = "/recent"
 
 const (
-	minRecentBytes = 4 << 10 // size in bytes that the recent commands may have in any case
-	recentDivisor  = 4       // the recent commands may be 1 in recentDivisor bytes of all
+	minRecentBytes = 4 << 10 // The recent entry may always have this size, in bytes.
+	recentDivisor  = 4       // The recent entry may have one recentDivisor-th of the size of all commands.
 )
 
 // countPassedCommands adds the commands that passed in a session to the counts of its project. It writes the changed
-// counts to the entry with the recent commands. If this entry has become large, it moves the counts to the entry with
-// all commands. Without a project or a passed command, it does nothing.
+// counts into the project's recent entry, and merges this entry into the main entry if it has become large. It does
+// nothing without a project or a passed command.
 func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := passedCommands(turns)
 	if project == "" || len(passed) == 0 {
@@ -540,8 +543,8 @@ func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.T
 	})
 }
 
-// editRuns replaces the commands in an entry of a project by the commands that edit returns. If the entry does not
-// exist, edit is called without commands, and the entry is created unless edit returns none.
+// editRuns replaces the commands in an entry by the commands that edit returns. If the entry does not exist, edit is
+// called with no commands, and the entry is created unless edit returns none.
 func editRuns(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -576,8 +579,8 @@ func editRuns(
 	})
 }
 
-// readRuns returns the commands in an entry and the size of its content. If the entry does not
-// exist, it returns none.
+// readRuns returns the commands in an entry, and the size of the entry's content. If the entry does not exist, it
+// returns no commands.
 func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []passedRun, size int, err error) {
 	e, err := m.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -589,7 +592,7 @@ func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []passedR
 	return runs, len(e.Content), err
 }
 
-// mergeRuns returns the commands of both lists. If both have a command, it uses the recent one.
+// mergeRuns returns the commands of both lists. For a command in both lists, it uses the element in recent.
 func mergeRuns(all, recent []passedRun) []passedRun {
 	isRecent := map[string]bool{}
 	for _, r := range recent {
@@ -604,7 +607,7 @@ func mergeRuns(all, recent []passedRun) []passedRun {
 	return merged
 }
 
-// changedRuns returns the elements of runs that are missing in old, or that have other sessions or another time there.
+// changedRuns returns the elements of runs that old lacks, or that have other sessions or another time in old.
 func changedRuns(runs, old []passedRun) []passedRun {
 	byCommand := map[string]*passedRun{}
 	for i := range old {
@@ -621,8 +624,8 @@ func changedRuns(runs, old []passedRun) []passedRun {
 	return rest
 }
 
-// addRuns adds the commands that passed in the session id to runs. The commands with the most
-// sessions come first, and at most maxCountedCommands are kept.
+// addRuns adds the commands that passed in one session to runs. The session is identified by id. The result has at
+// most maxCountedCommands elements, and the commands with the most sessions come first.
 func addRuns(runs []passedRun, passed map[string]time.Time, id string) []passedRun {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
 		i := slices.IndexFunc(runs, func(r passedRun) bool { return r.Command == line })
@@ -658,8 +661,8 @@ func decodeRuns(e oxbow.Entry) (runs []passedRun, err error) {
 	return runs, err
 }
 
-// RepeatedCommands returns the commands that passed in at least minPassedSessions sessions of a project, the latest
-// first.
+// RepeatedCommands returns the commands that passed in at least minPassedSessions sessions of a project. The command
+// that passed last comes first.
 func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
 	name := "runs/" + shortDigest(project)
 	all, _, err := readRuns(ctx, m, name)

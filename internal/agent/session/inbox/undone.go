@@ -1,4 +1,4 @@
-// This file finds edits that git or a later edit took back, and edits that the person corrected.
+// This file finds edits that git or a later edit reverted, and edits that the person corrected.
 
 package inbox
 
@@ -13,41 +13,41 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// Keys of turns' labels. The values are files, as changedFiles names them.
+// These are keys of a turn's labels. The values are files in the form that changedFiles returns.
 const (
-	LabelReverted  = "reverted"  // git or an edit of a later turn took the turn's edits back
-	LabelCorrected = "corrected" // the prompt names the file and refuses the previous turn's work
+	LabelReverted  = "reverted"  // Git, or an edit in a later turn, reverted the turn's edits of the file.
+	LabelCorrected = "corrected" // The prompt refuses the previous turn's work and names the file.
 )
 
-// fileMark is a label for a turn and a file.
+// fileMark is a label to be added to a turn. It names a file.
 type fileMark struct {
-	turnIndex int // index of the turn
+	turnIndex int // index of the turn in the session's turns
 	file      string
 }
 
-// editingTurns contains, by file, the indexes of the turns that changed it.
+// editingTurns maps each file to the indexes of the turns that changed it.
 type editingTurns map[string][]int
 
-// workingTree is the state of a working tree while commands are read.
+// workingTree simulates which edits are in a working tree, while the turns' edits and git commands are read.
 type workingTree struct {
-	uncommitted editingTurns // changed since the last commit
-	committed   editingTurns // changed by the last commit
+	uncommitted editingTurns // changes since the last commit
+	committed   editingTurns // changes in the last commit
 	stashed     editingTurns
 	edits       []fileReplacement
 	revertMarks []fileMark
 }
 
-// fileReplacement is an edit of a file, whose old and new texts are identified by hashes.
+// fileReplacement is an edit that replaced a text in a file. Hashes identify the old and the new text.
 type fileReplacement struct {
-	turnIndex                      int // index of the turn
+	turnIndex                      int // index of the turn that made the edit
 	file, oldTextHash, newTextHash string
-	fileHashBefore, fileHashAfter  string // hashes of the whole file ("" if not known)
+	fileHashBefore, fileHashAfter  string // hashes of the whole file ("" if they are not known)
 }
 
-// revertedFiles returns the files of turns whose edits were reverted, either by a later git command
-// or by a later turn's edit that restored the replaced text. For git, only edits in the working
-// tree count. git restore does not revert committed edits, and git stash pop restores stashed
-// edits.
+// revertedFiles returns the edits that were reverted, as marks with the turn that made the edit and the file. An edit
+// is reverted by a later git command, or by an edit in a later turn that restores the replaced text. Git commands
+// revert only edits in the working tree: git restore does not revert committed edits, and git stash pop brings stashed
+// edits back.
 func revertedFiles(turns []session.Turn) []fileMark {
 	t := workingTree{uncommitted: editingTurns{}, committed: editingTurns{}, stashed: editingTurns{}}
 	for i := range turns {
@@ -67,7 +67,8 @@ func revertedFiles(turns []session.Turn) []fileMark {
 					},
 				)
 			}
-			if hasPassed(e.Call) && len(e.Call.Command) < session.MaxCommandBytes { // otherwise it was cut
+			// A longer command was cut, so not all of it is known.
+			if hasPassed(e.Call) && len(e.Call.Command) < session.MaxCommandBytes {
 				for _, args := range gitCommands(e.Call.Command) {
 					t.applyGitCommand(args)
 				}
@@ -81,13 +82,14 @@ func revertedFiles(turns []session.Turn) []fileMark {
 	return slices.Compact(t.revertMarks)
 }
 
-// applyEdit marks the edits that this edit reverts. These are earlier turns' edits since the whole file
-// last had its present content, or otherwise the last edit that is the opposite of this edit.
+// applyEdit records an edit, and marks the edits that it reverts. If it restores an earlier content of the whole file,
+// it reverts all edits of the file since then. Otherwise it reverts the last edit that is its exact opposite. Edits in
+// the same turn are not marked.
 func (t *workingTree) applyEdit(r fileReplacement) {
 	if t.markWholeFileRevert(r) {
 		return
 	}
-	if r.oldTextHash != r.newTextHash { // the texts are known
+	if r.oldTextHash != r.newTextHash { // The texts are known and differ.
 		for i, e := range slices.Backward(t.edits) {
 			isReverse := e.oldTextHash == r.newTextHash && e.newTextHash == r.oldTextHash
 			if isReverse && e.file == r.file {
@@ -102,13 +104,13 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 	t.edits = append(t.edits, r)
 }
 
-// markWholeFileRevert reports whether an edit restores an earlier content of the whole file. It forgets the
-// edits since then, and marks those by earlier turns. An edit without effect reverts nothing.
+// markWholeFileRevert reports whether an edit restores an earlier content of the whole file. If so, it removes the
+// edits since then, and marks those that earlier turns made. An edit without an effect reverts nothing.
 func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false
 	}
-	first := -1 // index of the first edit that is reverted
+	first := -1 // index of the first reverted edit
 	for i, e := range slices.Backward(t.edits) {
 		if e.file != r.file {
 			continue
@@ -140,7 +142,8 @@ func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	return true
 }
 
-// hashBefore returns the hash of the whole file after its previous edit, or "" if unknown.
+// hashBefore returns the hash that the file had before an edit, which is its hash after the previous edit. It returns
+// "" if the hash is not known.
 func (t *workingTree) hashBefore(edit int) string {
 	for _, e := range slices.Backward(t.edits[:edit]) {
 		if e.file == t.edits[edit].file {
@@ -166,7 +169,7 @@ func gitCommands(line string) (all [][]string) {
 	return all
 }
 
-// applyGitCommand applies a git command to the tree.
+// applyGitCommand applies the effect of a git command to the simulated tree.
 func (t *workingTree) applyGitCommand(args []string) {
 	rest := args[1:]
 	has := func(word string) bool { return slices.Contains(rest, word) }
@@ -198,7 +201,7 @@ func (t *workingTree) applyGitCommand(args []string) {
 	}
 }
 
-// applyRestore reverts the uncommitted changes of files named by the arguments.
+// applyRestore reverts the uncommitted changes of the files that the arguments name.
 func (t *workingTree) applyRestore(args []string) {
 	some := editingTurns{}
 	for f, turns := range t.uncommitted {
@@ -214,8 +217,8 @@ func (t *workingTree) applyRestore(args []string) {
 	}
 }
 
-// matchesPath reports whether an argument names a file or a directory that contains it, relative to
-// the project's root or to a directory in the project.
+// matchesPath reports whether an argument names a file, or a directory that contains the file. The argument may be
+// relative to the project's root or to a directory in the project.
 func matchesPath(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
@@ -237,7 +240,7 @@ func (t *workingTree) applyStash(args []string) {
 	}
 }
 
-// markReverted marks the changes as reverted.
+// markReverted marks all given changes as reverted.
 func (t *workingTree) markReverted(changes editingTurns) {
 	for f, turns := range changes {
 		for _, i := range turns {
@@ -246,8 +249,8 @@ func (t *workingTree) markReverted(changes editingTurns) {
 	}
 }
 
-// correctedTurns returns the turns with a prompt that refuses the previous turn's work and names a file that it
-// changed. It is unknown whether the edit was taken back.
+// correctedTurns returns marks for the turns with a prompt that refuses the previous turn's work and names a file
+// which that turn changed. It is not known whether the edit was undone.
 func correctedTurns(turns []session.Turn) (found []fileMark) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {
@@ -262,7 +265,7 @@ func correctedTurns(turns []session.Turn) (found []fileMark) {
 	return found
 }
 
-// mentionsFile reports whether a text contains the name or a path of a file as a word.
+// mentionsFile reports whether a text contains a file's name, or a path of the file, as a whole word.
 func mentionsFile(text, file string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)

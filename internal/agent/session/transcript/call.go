@@ -1,4 +1,4 @@
-// This file converts a tool call of any client into the stored form.
+// This file converts a tool call of any client to the form in which the archive stores it.
 
 package transcript
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// toolRole is the kind of work that a tool does.
+// toolRole says what kind of work a tool does.
 type toolRole int
 
 const (
@@ -27,7 +27,7 @@ const (
 	rolePlan
 )
 
-// toolRoles contains the roles of the clients' built-in tools, by name in lower case.
+// toolRoles contains the roles of the clients' built-in tools, by lower-case name.
 var toolRoles = map[string]toolRole{
 	"bash": roleShell, "shell": roleShell, "exec_command": roleShell, "local_shell": roleShell,
 	"shell_command":  roleShell,
@@ -71,7 +71,7 @@ var toolRoles = map[string]toolRole{
 	"update_todo_list": rolePlan, "manage_todo_list": rolePlan, "settodolist": rolePlan,
 }
 
-// toolInput contains the arguments of a tool, with the names that the clients use.
+// toolInput contains the arguments of a tool, under the names that the different clients use.
 type toolInput struct {
 	Command         json.RawMessage `json:"command"`
 	Cmd             json.RawMessage `json:"cmd"`
@@ -80,9 +80,9 @@ type toolInput struct {
 	NotebookPath    string          `json:"notebook_path"`
 	AbsolutePath    string          `json:"absolute_path"`
 	Path            string          `json:"path"`
-	TargetFile      string          `json:"target_file"`           // Cursor, until 2025
-	TargetFileCamel string          `json:"targetFile"`            // Cursor
-	RelativePath    string          `json:"relativeWorkspacePath"` // Cursor, of edits
+	TargetFile      string          `json:"target_file"`           // name in Cursor until 2025
+	TargetFileCamel string          `json:"targetFile"`            // name in Cursor
+	RelativePath    string          `json:"relativeWorkspacePath"` // name in Cursor's edits
 	URL             string          `json:"url"`
 	Query           string          `json:"query"`
 	Prompt          string          `json:"prompt"`
@@ -97,30 +97,30 @@ type toolInput struct {
 	NewStr          string          `json:"new_str"`
 	ReplaceAll      bool            `json:"replace_all"`
 	Content         *string         `json:"content"`   // text of a whole file
-	FileText        *string         `json:"file_text"` // the same in Copilot CLI
+	FileText        *string         `json:"file_text"` // text of a whole file in Copilot CLI
 	Todos           json.RawMessage `json:"todos"`
-	TodoList        json.RawMessage `json:"todoList"` // VS Code
+	TodoList        json.RawMessage `json:"todoList"` // name in VS Code
 	Plan            json.RawMessage `json:"plan"`
 }
 
-// CallOutcome is the result of a call.
+// CallOutcome is what a client reports about the result of a call.
 type CallOutcome struct {
 	Failed     bool
-	ExitStatus *int   // exit status of a command, if the client reports it separately from the output
+	ExitStatus *int   // a command's exit status, if the client reports it outside of the output
 	Output     string // the text that the tool returned
 
-	OriginalFile *string // text of the file before an edit (nil if not known)
+	OriginalFile *string // the file's text before an edit (nil if it is not known)
 
-	// IsTainted reports whether the returned text contains a tainted entry of the memory.
+	// IsTainted is set if the returned text contains a tainted entry of the memory.
 	IsTainted bool
 
-	// OmitsZeroExit reports whether the client mentions the exit status of a command only if it is not 0.
+	// OmitsZeroExit is set if the client mentions a command's exit status only if it is not 0.
 	OmitsZeroExit bool
 }
 
-// CompleteCall completes the event e of a finished call. The kind becomes [session.Called], or
-// [session.Plan] if the tool manages a to-do list. It returns false if the call need not be
-// reported. The function clean is applied to texts and removes what must not be stored.
+// CompleteCall completes the event e for a finished call. The event's kind becomes [session.KindCall], or
+// [session.KindPlan] if the tool manages a to-do list. CompleteCall returns false if the call need not be reported.
+// The function clean removes what must not be stored from each text.
 func CompleteCall(
 	e session.Event,
 	tool string,
@@ -129,7 +129,7 @@ func CompleteCall(
 	clean func(string) string,
 ) (session.Event, bool) {
 	var in toolInput
-	_ = clientfile.DecodeObject(args, &in) // arguments that cannot be decoded stay empty
+	_ = clientfile.DecodeObject(args, &in) // Ignore the error: arguments that cannot be decoded stay empty.
 	r := toolRoles[strings.ToLower(tool)]
 	if r == rolePlan {
 		e.Kind = session.KindPlan
@@ -176,7 +176,7 @@ func CompleteCall(
 	return e, true
 }
 
-// taintCause returns "tainted entry" if the answer contains a tainted entry, otherwise "".
+// taintCause returns "tainted entry" if the returned text contains a tainted entry, and otherwise "".
 func (o *CallOutcome) taintCause() string {
 	if o.IsTainted || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"
@@ -191,8 +191,8 @@ func fileList(file string) []string {
 	return []string{file}
 }
 
-// commandLine returns a shell call's command line. In the call, it is a text or an array of
-// arguments. An array of a shell, its -c option and a script is reduced to the script.
+// commandLine returns the command line of a shell call, whose argument is a text or an array of words. If the array
+// consists of a shell, its option -c and a script, only the script is returned.
 func commandLine(arguments toolInput) string {
 	raw := arguments.Command
 	if len(raw) == 0 {
@@ -212,7 +212,7 @@ func commandLine(arguments toolInput) string {
 	return strings.Join(args, " ")
 }
 
-// isScript reports whether arguments are a shell, its option -c and a script.
+// isScript reports whether the arguments are a shell, its option -c and a script.
 func isScript(args []string) bool {
 	if len(args) != 3 || !strings.HasSuffix(path.Base(args[0]), "sh") {
 		return false
@@ -220,7 +220,7 @@ func isScript(args []string) bool {
 	return strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c")
 }
 
-// patchedFiles returns the files that an apply_patch patch changes.
+// patchedFiles returns the files that a patch in the form of apply_patch changes.
 func patchedFiles(text string) (files []string) {
 	_, text, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {
@@ -239,7 +239,7 @@ func patchedFiles(text string) (files []string) {
 	return files
 }
 
-// planText returns a to-do list as Markdown.
+// planText returns the to-do list in a tool's arguments as Markdown.
 func planText(args toolInput) string {
 	raw := args.Todos
 	if len(raw) == 0 {
@@ -276,8 +276,7 @@ func planText(args toolInput) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// setCommandResult sets a command's exit status. If the command failed, it also sets the end
-// of the output.
+// setCommandResult sets a command's exit status. For a failed command, it also sets the end of the output.
 func setCommandResult(c *session.ToolCall, o CallOutcome, clean func(string) string) {
 	out, exit := clientfile.ParseOldOutput(o.Output)
 	if o.ExitStatus == nil {
@@ -297,24 +296,24 @@ func setCommandResult(c *session.ToolCall, o CallOutcome, clean func(string) str
 	}
 }
 
-// maxOutputHead is the maximum size in bytes of the text that a client adds before a command's output.
+// maxOutputHead is the maximum size, in bytes, of the text that a client adds before a command's output.
 const maxOutputHead = 1 << 10
 
-// commandOutput returns the output of a command without the text that the client added.
+// commandOutput removes the text that a client adds to a command's output.
 func commandOutput(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
 	i := strings.Index(out, "\nOutput:\n")
 	hasHead := i >= 0 && i < maxOutputHead
 	if hasHead && !strings.HasPrefix(out, "Output:") {
-		return out[i+len("\nOutput:\n"):] // Codex
+		return out[i+len("\nOutput:\n"):] // This is the form of Codex.
 	}
 	if strings.HasPrefix(out, "Command: ") {
 		if _, rest, ok := strings.Cut(out, "\nOutput: "); ok {
-			out = "Output: " + rest // Qwen Code
+			out = "Output: " + rest // This is the form of Qwen Code.
 		}
 	}
-	if rest, ok := strings.CutPrefix(out, "Output: "); ok { // Gemini CLI and Qwen Code
+	if rest, ok := strings.CutPrefix(out, "Output: "); ok { // This is the form of Gemini CLI and Qwen Code.
 		for _, mark := range []string{"\nError: (none)", "\nExit Code: ", "\nSignal: ", "\nProcess Group PGID: "} {
 			if i := strings.LastIndex(rest, mark); i >= 0 {
 				rest = rest[:i]
@@ -334,10 +333,10 @@ func commandOutput(out string) string {
 	return out
 }
 
-// maxTailBytes is the maximum length of a tail in bytes.
+// maxTailBytes is the maximum size of the result of outputTail, in bytes.
 const maxTailBytes = 4 << 10
 
-// outputTail returns the last lines of an output, at most [session.MaxOutputLines].
+// outputTail returns the last lines of an output, at most [session.MaxOutputLines] lines.
 func outputTail(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	if len(s) > maxTailBytes {
@@ -347,8 +346,8 @@ func outputTail(s string) string {
 	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
 }
 
-// DecodeOutcome decodes a finished call's outcome from a client's report. The report is a text, or an
-// object in the form of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
+// DecodeOutcome decodes the outcome of a finished call from a client's report. The report is a text, or an object in
+// the form of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
 func DecodeOutcome(response []byte) CallOutcome {
 	o := decodeOutcome(response)
 	o.IsTainted = bytes.Contains(response, []byte(session.TaintWarning))
@@ -361,8 +360,7 @@ func decodeOutcome(response []byte) CallOutcome {
 		Stderr      string  `json:"stderr"`
 		Interrupted bool    `json:"interrupted"`
 		Background  string  `json:"backgroundTaskId"`
-		// Set for a status other than 0 that is not an error, such as grep's without a
-		// match.
+		// Set if the status is not 0 but is not an error, for example because grep found no match.
 		Returned string          `json:"returnCodeInterpretation"`
 		Content  json.RawMessage `json:"llmContent"`
 		Copilot  string          `json:"text_result_for_llm"`

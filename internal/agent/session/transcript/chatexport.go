@@ -1,11 +1,11 @@
-// This file reads chat services' exports, which are an array of conversations in a JSON file. It also reads
-// conversations without the array, such as one conversation on each line.
+// This file reads the exports of chat services. An export is a JSON file with an array of conversations. Files with
+// conversations that are not in an array, such as one conversation on each line, are also read.
 //
-// ChatGPT writes {"conversation_id","title","create_time","mapping":{ID:{"parent","message":{"id",
-// "author":{"role"},"create_time","content":{"content_type","parts"},"recipient","metadata"}}}} for
-// each. Claude writes {"uuid","name","created_at","chat_messages":[{"uuid","sender","text",
+// ChatGPT writes each conversation as {"conversation_id","title","create_time","mapping":{ID:{"parent",
+// "message":{"id","author":{"role"},"create_time","content":{"content_type","parts"},"recipient","metadata"}}}}.
+// Claude writes {"uuid","name","created_at","chat_messages":[{"uuid","sender","text",
 // "content":[{"type","text"}],"created_at","attachments":[{"file_name","extracted_content"}]}]}.
-// Both formats are undocumented. They are taken from exports made in 2025 and 2026.
+// Both formats are undocumented, and were found in exports made in 2025 and 2026.
 
 package transcript
 
@@ -30,14 +30,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// The names of the chat services in the archive.
+// These are the names of the chat services as clients in the archive.
 const (
 	ChatGPT  = "chatgpt"
 	ClaudeAI = "claude-ai"
 )
 
-// conversationFormats contains the readers for conversations, with the keys by which their formats are
-// recognized.
+// conversationFormats contains the function that reads a conversation of each service. A conversation has the format
+// if it has the member that key names.
 var conversationFormats = map[string]struct {
 	key  string
 	read func(f *transcriptFile, b []byte) bool
@@ -46,14 +46,14 @@ var conversationFormats = map[string]struct {
 	ClaudeAI: {"chat_messages", (*transcriptFile).readClaudeAI},
 }
 
-// IsChatService reports whether a client's sessions come from an exported file.
+// IsChatService reports whether a client is a chat service, whose sessions come from an exported file.
 func IsChatService(client string) bool { _, ok := conversationFormats[client]; return ok }
 
-// maxConversation is the maximum size of a conversation, in bytes. Reading fails at a longer
-// conversation.
+// maxConversation is the maximum size of a conversation, in bytes. A longer conversation is an error.
 const maxConversation = 256 << 20
 
-// boundedReader fails after left bytes, so that a conversation without an end does not fill memory.
+// boundedReader returns an error once remainingBytes bytes were read. Otherwise a conversation without an end would
+// fill the memory.
 type boundedReader struct {
 	r              io.Reader
 	remainingBytes int64
@@ -126,8 +126,8 @@ func listExport(export string) (files []string, isSingleFile bool, err error) {
 	return files, false, err
 }
 
-// escapeGlob returns a pattern for [filepath.Glob] that matches only the directory. On Windows a pattern
-// cannot be escaped.
+// escapeGlob returns a pattern for [filepath.Glob] that matches only this directory. On Windows, patterns have no
+// escapes, so it returns dir itself.
 func escapeGlob(dir string) string {
 	if filepath.Separator == '\\' {
 		return dir
@@ -135,8 +135,8 @@ func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
-// FindChatService returns the chat service that wrote a file, or "" for any other file. It reads the
-// beginning of the file. path may also name a file in a ZIP archive.
+// FindChatService returns the chat service that wrote a file, or "" if none did. It reads the beginning of the file.
+// The path may also name a file in a ZIP archive.
 func FindChatService(path string) string {
 	in, err := clientfile.Open(path)
 	if err != nil {
@@ -172,8 +172,8 @@ func FindChatService(path string) string {
 	return ""
 }
 
-// readConversationsOrRestart reads the conversations of a file that begin at f.from or later. If none begins there,
-// the file was replaced by another export, and readConversationsOrRestart reads it from the start.
+// readConversationsOrRestart reads the conversations of a file from f.startOffset on. If no conversation begins there,
+// another export has replaced the file, and it is read from the start.
 func (f *transcriptFile) readConversationsOrRestart(ctx context.Context, in io.ReadSeeker) error {
 	err := f.readConversations(ctx, in)
 	if errors.Is(err, errFileReplaced) {
@@ -183,7 +183,7 @@ func (f *transcriptFile) readConversationsOrRestart(ctx context.Context, in io.R
 	return err
 }
 
-// errFileReplaced is returned if the file is not the file in which the last call ended.
+// errFileReplaced is returned if the file has no conversation at the offset at which the last call ended.
 var errFileReplaced = errors.New("no conversation begins where the last one ended")
 
 func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker) error {
@@ -212,7 +212,8 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			err = dec.Decode(&b)
 		}
 		switch {
-		case len(f.events) > 0 && (isFull || err != nil): // the next call continues, or reports the error
+		// The next call continues with this conversation, or returns its error.
+		case len(f.events) > 0 && (isFull || err != nil):
 			f.lastTurnOffset, f.endOffset = at, at
 			return nil
 		case err != nil:
@@ -228,7 +229,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 	return f.endConversations(dec, conversations, before, hasArray)
 }
 
-// conversationError returns the error for a conversation that begins at an offset and cannot be read.
+// conversationError returns the error for a conversation at offset that cannot be read.
 func conversationError(offset int64, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("after byte %d: the file ends in a conversation, so the export is incomplete; the "+
@@ -237,10 +238,11 @@ func conversationError(offset int64, err error) error {
 	return fmt.Errorf("after byte %d: %w", offset, err)
 }
 
-// byteOrderMark is the character with which some programs begin a file.
+// byteOrderMark is the byte order mark, with which some programs begin a file.
 const byteOrderMark = "\uFEFF"
 
-// seekAfterBOM seeks to the start of a file, behind the byte order mark if the file has one. It returns the offset.
+// seekAfterBOM seeks to the start of a file's text, which is after the byte order mark if there is one. It returns the
+// offset.
 func seekAfterBOM(in io.ReadSeeker) (int64, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return 0, err
@@ -256,8 +258,8 @@ func seekAfterBOM(in io.ReadSeeker) (int64, error) {
 	return in.Seek(0, io.SeekStart)
 }
 
-// startsWithArray reports whether a file begins with an array. It fails if the file begins with neither an array nor
-// an object.
+// startsWithArray reports whether a file begins with an array. It returns an error if the file begins with neither an
+// array nor an object.
 func startsWithArray(in io.ReadSeeker) (bool, error) {
 	if _, err := seekAfterBOM(in); err != nil {
 		return false, err
@@ -272,9 +274,8 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 	return tok == json.Delim('['), nil
 }
 
-// openConversationsAt returns the text of an array whose first element begins at offset in the file, or at the next
-// comma. If the file has no array, it returns the conversations alone. offsetShift is the difference between file
-// offsets and text offsets.
+// openConversationsAt returns a reader for the conversations from offset on. If the file has an array, the reader
+// begins the array anew, so that it is valid JSON. An offset plus offsetShift is the position in the reader's text.
 func openConversationsAt(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, offsetShift int64, err error) {
 	if offset == 0 {
 		before, err := seekAfterBOM(in)
@@ -293,8 +294,8 @@ func openConversationsAt(in io.ReadSeeker, offset int64, hasArray bool) (text io
 	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
 }
 
-// endConversations reads the end of the array, if the file has an array. If the end is missing, or if other data
-// follows the conversations, this is counted as an unreadable conversation.
+// endConversations reads the end of the array, if there is an array. If the end is missing, or if the conversations
+// are followed by something else, it records an unreadable conversation.
 func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offsetShift int64, hasArray bool) error {
 	at := offsetShift + dec.InputOffset()
 	var err error
@@ -322,8 +323,7 @@ func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offse
 	return err
 }
 
-// skipComma skips the comma and white space between two elements. n is the number of skipped
-// bytes.
+// skipComma skips a comma and white space between two conversations. n is the number of bytes that it skipped.
 func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
 	buffered := bufio.NewReader(text.LimitBlank(r))
 	for ; ; n++ {
@@ -341,18 +341,18 @@ func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
 	}
 }
 
-// chatMessage is a message of either service.
+// chatMessage is a message in a conversation of either service.
 type chatMessage struct {
 	id, parent   string
 	isFromPerson bool
-	tool         string // tool that the message calls, or ""
+	tool         string // tool that the message calls ("" if it calls none)
 	text         string
 	model        string
 	sentTime     time.Time
 }
 
-// reportConversation reports the messages of a conversation. A message belongs to the turn of the prompt
-// above it, so that answers to an edited prompt stay with that prompt.
+// reportConversation reports the messages of a conversation. A message belongs to the turn of the prompt above it.
+// Therefore the answers to an edited prompt stay with that prompt.
 func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
 	f.session = id
 	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.sentTime.Compare(b.sentTime) })
@@ -383,7 +383,7 @@ func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
 	}
 }
 
-// gptMessage is a message of ChatGPT.
+// gptMessage is a message in a conversation of ChatGPT.
 type gptMessage struct {
 	Author struct {
 		Role string `json:"role"`
@@ -401,8 +401,8 @@ type gptMessage struct {
 	} `json:"metadata"`
 }
 
-// toChatMessage returns the message without its place in the conversation. Its text is empty if
-// nobody spoke the message.
+// toChatMessage converts the message, without its position in the conversation. The text is empty if neither the
+// person nor the model said it.
 func (m *gptMessage) toChatMessage() chatMessage {
 	c := chatMessage{sentTime: unixTime(m.Created), model: m.Metadata.Model}
 	if m.Metadata.Hidden || !m.isText() {
@@ -422,12 +422,12 @@ func (m *gptMessage) toChatMessage() chatMessage {
 	return c
 }
 
-// isText reports whether the message has text that somebody said.
+// isText reports whether the message contains a text by the person or the model.
 func (m *gptMessage) isText() bool {
 	return slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
 }
 
-// The kinds of parts that are left out of conversations.
+// These are the kinds of parts that are left out of conversations.
 const (
 	leftOutTitles       = "titles"
 	leftOutInstructions = "custom instructions"
@@ -437,7 +437,7 @@ const (
 	leftOutFiles        = "images and other files"
 )
 
-// countLeftOutParts counts the parts of the message that are not kept.
+// countLeftOutParts counts the parts of the message that are not stored.
 func (f *transcriptFile) countLeftOutParts(m *gptMessage) {
 	text := partsText(m.Content.Parts) + m.Content.Text
 	switch {
@@ -488,7 +488,8 @@ func (f *transcriptFile) readChatGPT(b []byte) bool {
 		f.countLeftOutParts(n.Message)
 		m := n.Message.toChatMessage()
 		m.id, m.parent = node, n.Parent
-		messages = append(messages, m) // add a message even without text, because others may be below it
+		// Add the message even if it has no text, because other messages may be below it.
+		messages = append(messages, m)
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
 	if c.Title != "" && len(messages) > 0 {
@@ -498,7 +499,7 @@ func (f *transcriptFile) readChatGPT(b []byte) bool {
 	return true
 }
 
-// partsText returns the texts of a message's parts. A part that is an image or a file is named.
+// partsText returns the texts of a message's parts. An image or a file is represented by a name.
 func partsText(parts []json.RawMessage) string {
 	var all []string
 	for _, p := range parts {
@@ -594,7 +595,7 @@ func (f *transcriptFile) readClaudeAI(b []byte) bool {
 	return true
 }
 
-// unixTime converts seconds since 1970 to a time. 0 becomes the zero time.
+// unixTime converts a number of seconds since 1970 to a time. It converts 0 to the zero time.
 func unixTime(s float64) time.Time {
 	if s <= 0 {
 		return time.Time{}

@@ -1,4 +1,4 @@
-// Tests of the exports of chat services.
+// This file tests the exports of chat services.
 
 package transcript
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// chatGPTExport has an edited prompt, an answer that was made again, a hidden message, an image and
-// a call of a tool.
+// chatGPTExport contains an edited prompt, an answer that was generated again, a hidden message, an image, and a call
+// of a tool.
 const chatGPTExport = `[{"title":"Berths","create_time":1760000000.5,"conversation_id":"c-1","current_node":"a3","mapping":{
 "root":{"id":"root","message":null,"parent":null,"children":["s"]},
 "s":{"id":"s","parent":"root","message":{"author":{"role":"system"},"create_time":null,"content":{"content_type":"text","parts":[""]}}},
@@ -35,7 +35,8 @@ const claudeExport = `[{"uuid":"d-1","name":"Tides","chat_messages":[
 {"uuid":"m2","content":[{"type":"tool_use","name":"web_search"},{"type":"text","text":"From the port office."}],"sender":"assistant","created_at":"2026-03-02T10:00:09Z"},
 {"uuid":"m3","text":"Thanks","sender":"human","created_at":"2026-03-02T10:01:00Z"}]}]`
 
-// told returns the events of a file in short, and checks that reading in parts gives the same.
+// told returns the events of an export as short lines. It checks that reading the file in parts returns the same
+// events.
 func told(t *testing.T, client, path string) (lines []string) {
 	t.Helper()
 	for _, most := range []int64{0, 1} {
@@ -136,8 +137,8 @@ func zipped(t *testing.T, path string, files map[string]string) {
 	}
 }
 
-// TestChatExportParts reads many conversations in parts. A file that is cut off gives those before the
-// cut and then an error, and another file of the same name is read from its beginning.
+// TestChatExportParts reads many conversations in parts. A truncated file must return the conversations before the cut
+// and then an error. Another file with the same name must be read from its beginning.
 func TestChatExportParts(t *testing.T) {
 	var all []json.RawMessage
 	for i := range 50 {
@@ -192,7 +193,7 @@ func TestChatExportParts(t *testing.T) {
 	}
 }
 
-// testLinesInParts reads conversations that are not in an array, one on each line, each in a call of its own.
+// testLinesInParts reads conversations that are not in an array, one on each line, with a separate call for each.
 func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 	t.Helper()
 	var lines strings.Builder
@@ -229,8 +230,8 @@ func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 	}
 }
 
-// FuzzChatExport reads any file as an export, whole and in parts: no panic, no end without progress,
-// and each event belongs to a session.
+// FuzzChatExport reads any file as an export, whole and in parts. There must be no panic, each part must make
+// progress, and each event must belong to a session.
 func FuzzChatExport(f *testing.F) {
 	f.Add(chatGPTExport, true)
 	f.Add(claudeExport, false)
@@ -270,8 +271,8 @@ func FuzzChatExport(f *testing.F) {
 	})
 }
 
-// TestBlankExport reads exports with much white space in a row. The time must not grow with its square, so the reading
-// ends with an error.
+// TestBlankExport reads exports with much consecutive white space. Reading must end with an error, because its time
+// would otherwise grow with the square of the white space.
 func TestBlankExport(t *testing.T) {
 	blank := strings.Repeat(" ", 16<<20)
 	const conversation = `{"uuid":"c1","chat_messages":[{"uuid":"m1","sender":"human","text":"Hello."}]}`

@@ -1,5 +1,5 @@
-// This file tests that the sessions of clients are found at the places where the clients store them, and what
-// events they contain. The sessions were written in the form of the clients' sources, and not by the clients.
+// This file tests that the sessions of clients are found where the clients store them, and which events they contain.
+// The test sessions have the formats that the clients' sources describe. They were not written by the clients.
 
 package transcript_test
 
@@ -35,13 +35,13 @@ var formClients = []string{
 	"zed",
 }
 
-// TestClientForms lists the events of every session in a home directory with sessions of all clients.
+// TestClientForms lists the events of all sessions in a home directory that contains sessions of all clients.
 func TestClientForms(t *testing.T) {
 	home, err := filepath.Abs(clientsHome)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := t.TempDir() // Crush lists its projects in a file
+	data := t.TempDir() // Crush lists its projects in a file.
 	list, err := json.Marshal(
 		map[string]any{"projects": []any{map[string]string{"data_dir": home + "/harbor/.crush"}}},
 	)
@@ -80,7 +80,7 @@ func TestClientForms(t *testing.T) {
 		}
 		for _, e := range events {
 			if strings.HasPrefix(filepath.ToSlash(path), ".cursor/") {
-				e.Time = time.Time{} // the time of the file
+				e.Time = time.Time{} // The time is that of the file, which differs in each run.
 			}
 			b, err := json.Marshal(e)
 			if err != nil {

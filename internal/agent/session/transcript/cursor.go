@@ -1,4 +1,4 @@
-// This file implements cursors, which record how far a transcript was read.
+// This file implements cursors. A cursor records how far a transcript was read.
 
 package transcript
 
@@ -10,25 +10,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// readPosition is a position in a transcript.
+// readPosition is a decoded cursor, which is a position in a transcript.
 type readPosition struct {
-	turnOffset int64 // offset of the last turn
+	turnOffset int64 // offset at which the last turn begins
 	endOffset  int64 // end of the lines that were read (-1 if none were read)
 
-	// checksum is a checksum of the text before end. Clients rewrite transcripts, for example to remove what a
-	// compaction replaced. Then the offsets have no meaning. If hasChecksum is false, an earlier version stored the
-	// cursor, or the text is compressed.
+	// checksum is a checksum of the text before endOffset. Clients rewrite transcripts, for example to remove what a
+	// compaction replaced, and then the offsets have no meaning. If hasChecksum is false, an earlier version stored
+	// the cursor, or the text is compressed.
 	checksum    uint32
 	hasChecksum bool
 }
 
-// maxChecksumBytes is the number of bytes before the end of which a cursor has a checksum.
+// maxChecksumBytes is the number of bytes before endOffset from which the checksum is computed.
 const maxChecksumBytes = 4 << 10
 
-// parseCursor parses a cursor. A text that is not a cursor is the start of the file.
+// parseCursor parses a cursor. A text that is not a cursor means the start of the file.
 func parseCursor(text string) readPosition {
 	var c readPosition
-	n, _ := fmt.Sscanf(text, "%d %d %x", &c.turnOffset, &c.endOffset, &c.checksum) // n shows what was parsed
+	// Ignore the error: n shows how many values were parsed.
+	n, _ := fmt.Sscanf(text, "%d %d %x", &c.turnOffset, &c.endOffset, &c.checksum)
 	c.hasChecksum = n == 3
 	isValid := c.turnOffset >= 0 && c.endOffset >= c.turnOffset
 	if n < 2 || !isValid {
@@ -44,7 +45,7 @@ func (c readPosition) String() string {
 	return fmt.Sprintf("%d %d %08x", c.turnOffset, c.endOffset, c.checksum)
 }
 
-// matchesText reports whether the text before the end of the cursor is the text that was read.
+// matchesText reports whether the transcript still contains the text that was read before the cursor was stored.
 func (c readPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	size, isKnown := in.Size()
 	if !isKnown {
@@ -60,7 +61,7 @@ func (c readPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	return sum == c.checksum, err
 }
 
-// withChecksum returns the cursor with the checksum of a text.
+// withChecksum returns the cursor with a checksum of the text before it.
 func (c readPosition) withChecksum(in *clientfile.Transcript) (readPosition, error) {
 	if _, isKnown := in.Size(); !isKnown {
 		return c, nil
@@ -71,7 +72,7 @@ func (c readPosition) withChecksum(in *clientfile.Transcript) (readPosition, err
 	return c, err
 }
 
-// checksumBefore returns a checksum of the text before an offset.
+// checksumBefore returns the checksum of the last maxChecksumBytes bytes before endOffset.
 func checksumBefore(in io.ReadSeeker, endOffset int64) (uint32, error) {
 	begin := max(0, endOffset-maxChecksumBytes)
 	if _, err := in.Seek(begin, io.SeekStart); err != nil {

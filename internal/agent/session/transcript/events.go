@@ -1,4 +1,4 @@
-// This file converts the events of a transcript to the events of the archive.
+// This file converts the events of a transcript to events of the archive.
 
 package transcript
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// newEventReader returns a reader for the transcripts of a file's client, or nil if the client is unknown.
+// newEventReader returns a reader for transcripts of f's client, or nil if the client is unknown.
 func newEventReader(f *transcriptFile) *eventReader {
 	c, ok := clientfile.FindEventClient(f.client)
 	if !ok {
@@ -28,31 +28,31 @@ func newEventReader(f *transcriptFile) *eventReader {
 	}
 }
 
-// eventReader reports the events that a [clientfile.EventReader] finds.
+// eventReader converts the events that a [clientfile.EventReader] finds, and reports them to a transcriptFile.
 type eventReader struct {
 	*transcriptFile
 	client       clientfile.EventClient
 	reader       clientfile.EventReader
-	pendingCalls map[string]startedCall // calls without a result
-	callIDs      map[string]bool        // IDs of all calls
-	turnPosition string                 // position of the turn, as the client counts
+	pendingCalls map[string]startedCall // calls whose result was not read yet, by ID
+	callIDs      map[string]bool        // IDs of all calls that were read
+	turnPosition string                 // number that the client gives to the current turn
 
-	author       string // client that wrote the file, according to its first recognized line ("" if unknown)
-	sniffedLines int    // number of lines from which the author was not recognized
+	author       string // client that wrote the file, as its first recognized line shows ("" if unknown)
+	sniffedLines int    // number of lines that were read without recognizing the author
 }
 
-// startedCall is a call without a result.
+// startedCall is a call whose result was not read yet.
 type startedCall struct {
 	event session.Event
 	tool  string
 	args  json.RawMessage
 }
 
-// maxSniffedLines is the number of lines from which the client is recognized.
+// maxSniffedLines is the number of lines from which the author is recognized.
 const maxSniffedLines = 20
 
-// readLine reads the line that begins at an offset. It returns false if the line cannot be read. It ignores
-// the lines of other clients.
+// readLine reads the line that begins at offset. It returns false if the line cannot be read. If another client wrote
+// the file, it ignores the line and returns true.
 func (r *eventReader) readLine(b []byte, offset int64) bool {
 	if r.author == "" && r.sniffedLines < maxSniffedLines {
 		r.author = clientfile.RecognizeClient(b, r.client)
@@ -61,7 +61,7 @@ func (r *eventReader) readLine(b []byte, offset int64) bool {
 	return r.isOfOtherClient() || r.reader.ReadLine(b, offset, r.processEvent)
 }
 
-// flushEvents reports the events that the client's reader keeps back at the end of the file.
+// flushEvents reports the events that the client's reader still holds at the end of the file.
 func (r *eventReader) flushEvents() {
 	if in, ok := r.reader.(clientfile.EventFlusher); ok && !r.isOfOtherClient() {
 		in.FlushEvents(r.processEvent)
@@ -71,12 +71,12 @@ func (r *eventReader) flushEvents() {
 // isOfOtherClient reports whether another client wrote the file.
 func (r *eventReader) isOfOtherClient() bool { return r.author != "" && r.author != r.client.Name }
 
-// processEvent reports an event of the transcript. Reasoning that the agent did not say is not archived.
+// processEvent reports an event of the transcript to the archive. It drops reasoning that the agent did not say.
 func (r *eventReader) processEvent(e *clientfile.Event) {
 	if e.Offset < r.startOffset {
-		return // this is the first line, which is read again only to identify the session
+		return // This is the first line, which is read again only for the session ID.
 	}
-	if e.IsCopy && r.startOffset == 0 { // copies are at the beginning of a file
+	if e.IsCopy && r.startOffset == 0 { // Copied lines occur only at the beginning of a file.
 		return
 	}
 	switch e.Kind {
@@ -91,7 +91,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	r.session, r.noTime = e.Session, e.NoTime
 	r.dir, r.branch = e.Dir, e.Branch
 	r.subAgent = cmp.Or(e.AgentType, e.AgentID)
-	// Ignore the models of sub-agents, because a turn records the main agent's model.
+	// Ignore the model of a sub-agent, because a turn records the model of the main agent.
 	if r.subAgent == "" || r.model == "" {
 		r.model = e.Model
 	}
@@ -118,8 +118,8 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// processPrompt reports a prompt. If the preceding prompt and the events since then turn out to be a copy, they are
-// dropped.
+// processPrompt reports a prompt. If the prompt shows that the preceding prompt was a copy, the copy and the events
+// since then are dropped.
 func (r *eventReader) processPrompt(e *clientfile.Event) {
 	if r.subAgent != "" || PromptText(e.Text, r.clean) == "" {
 		return
@@ -138,8 +138,8 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 	r.reportPrompt(e.TurnID, e.Text, e.Time, e.Offset)
 }
 
-// reportPromptWithoutTurn reports a prompt of a list, or a prompt whose turn will be named by a line that the
-// client has not written yet. The archive joins it with the same prompt of a turn.
+// reportPromptWithoutTurn reports a prompt from a list, or a prompt whose turn a later line will name. The archive
+// joins it with the same prompt of a turn.
 func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 	r.releaseHeldEvents()
 	r.promptID = ""
@@ -151,7 +151,8 @@ func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 	r.addEvent(prompt)
 }
 
-// reportFinishedCall reports a call that has a result, and what a sub-agent of Gemini CLI said in it.
+// reportFinishedCall reports a call and its result. For a call that started a sub-agent of Gemini CLI, it also reports
+// what the sub-agent said.
 func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
 	call, ok := r.pendingCalls[e.ID]
 	if !ok {
@@ -173,14 +174,14 @@ func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
 	}
 }
 
-// reportFileChanges reports a call of which the transcript contains only the changes of files.
+// reportFileChanges reports a call for which the transcript contains only the changed files.
 func (r *eventReader) reportFileChanges(e *clientfile.Event) {
 	if e.ID == "" || r.callIDs[e.ID] {
 		return
 	}
 	r.callIDs[e.ID] = true
 	var changes map[string]json.RawMessage
-	_ = json.Unmarshal(e.DisplayData, &changes) // unreadable changes name no files
+	_ = json.Unmarshal(e.DisplayData, &changes) // Ignore the error: changes that cannot be decoded name no files.
 	report := r.newEvent(session.KindCall, e.ID, e.Time)
 	report.Call = &session.ToolCall{Tool: "apply_patch", Failed: e.HasFailed}
 	if !e.HasFailed {

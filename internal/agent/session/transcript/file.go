@@ -9,28 +9,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// transcriptFile is the state of reading a transcript.
+// transcriptFile is the state while a transcript is read.
 type transcriptFile struct {
 	client, path string
 	clean        func(string) string
-	maxBytes     int64 // bytes after which reading stops at the next turn (0 means no limit)
+	maxBytes     int64 // number of bytes after which reading stops at the next turn (0 means no limit)
 
 	startOffset        int64 // offset at which reading began
-	lastTurnOffset     int64 // offset of the last turn
+	lastTurnOffset     int64 // offset at which the last turn begins
 	endOffset          int64 // end of the lines that were read
-	countedOffset      int64 // end of the lines whose bad lines were counted by an earlier call
+	countedOffset      int64 // end of the lines whose problems an earlier call has counted
 	unreadLines        []UnreadLine
-	conversationOffset int64          // offset of the conversation that is read
-	leftOutCounts      map[string]int // numbers of parts of conversations that are left out, by their kind
+	conversationOffset int64          // offset of the conversation that is being read
+	leftOutCounts      map[string]int // number of parts that are left out, by kind
 
-	unknownCounts map[string]int // numbers of parts that are not understood, by their kind
+	unknownCounts map[string]int // number of parts that are not understood, by kind
 
-	isFinalRead     bool // the texts that a reader keeps back, and an incomplete last line, are read or reported
-	hasReachedLimit bool // the limit is reached
+	// The client writes nothing more. Held texts and an incomplete last line are read or reported.
+	isFinalRead     bool
+	hasReachedLimit bool // maxBytes bytes were read.
 	events          []session.Event
 
-	isHolding  bool            // whether events are held until releaseHeldEvents
-	heldEvents []session.Event // held events, which may turn out to be copies
+	isHolding  bool            // New events are held until releaseHeldEvents is called.
+	heldEvents []session.Event // held events, which are dropped if they turn out to be copies
 
 	session  string
 	promptID string // ID of the last prompt
@@ -38,27 +39,28 @@ type transcriptFile struct {
 	dir      string
 	branch   string
 	model    string
-	noTime   bool // the client stores no time for the current event
+	noTime   bool // The client stores no time for the current event.
 }
 
-// UnreadLine is a line of a transcript that cannot be read.
+// UnreadLine is a line of a transcript that cannot be read, and the reason.
 type UnreadLine struct {
 	Path   string `json:"path"`
-	Offset int64  `json:"offset"` // byte at which the line begins
+	Offset int64  `json:"offset"` // offset at which the line begins
 	Reason string `json:"reason"`
 }
 
-// LeftOutParts reports that parts of conversations are not kept, for example the tool results.
+// LeftOutParts reports how many parts of one kind are not stored, for example tool results.
 type LeftOutParts struct {
-	Kind  string // a noun in the plural, such as "tool results"
+	Kind  string // plural noun for the parts, such as "tool results"
 	Count int
 
-	// IsUnknown is set if the parts are not kept because they are not understood. A newer version of the client may
-	// have written them.
+	// IsUnknown is set if the parts are not stored because oxbow does not understand them. A newer version of the
+	// client may have written them.
 	IsUnknown bool
 }
 
-// countLeftOut counts a part of a conversation that is not kept, unless an earlier call counted it.
+// countLeftOut adds count to the number of parts of this kind that are not stored. It ignores parts that an earlier
+// call has counted.
 func (f *transcriptFile) countLeftOut(kind string, count int) {
 	if count == 0 || f.conversationOffset < f.countedOffset {
 		return
@@ -69,7 +71,7 @@ func (f *transcriptFile) countLeftOut(kind string, count int) {
 	f.leftOutCounts[kind] += count
 }
 
-// countUnknown counts a part that is not understood, unless an earlier call counted it.
+// countUnknown counts a part that is not understood, unless an earlier call has counted it.
 func (f *transcriptFile) countUnknown(offset int64, kind string) {
 	if offset < f.countedOffset {
 		return
@@ -80,21 +82,21 @@ func (f *transcriptFile) countUnknown(offset int64, kind string) {
 	f.unknownCounts[kind]++
 }
 
-// addUnreadLine adds a line that cannot be read, unless an earlier call reported it.
+// addUnreadLine records a line that cannot be read, unless an earlier call has reported it.
 func (f *transcriptFile) addUnreadLine(offset int64, reason string) {
 	if offset >= f.countedOffset {
 		f.unreadLines = append(f.unreadLines, UnreadLine{Path: f.path, Offset: offset, Reason: reason})
 	}
 }
 
-// newEvent returns an event with the fields that all events have in common. It does not set
-// Transcript, because the file may be moved and is still the same transcript.
+// newEvent returns an event with the fields that all events have in common. It does not set the field Transcript,
+// because the same transcript may be moved to another path.
 func (f *transcriptFile) newEvent(kind session.EventKind, id string, eventTime time.Time) session.Event {
 	return session.Event{Client: f.client, Session: f.session, Turn: f.promptID, Kind: kind, ID: id, Time: eventTime,
 		NoTime: f.noTime, Dir: f.dir, Branch: f.branch, SubAgent: f.subAgent, Model: f.model}
 }
 
-// addEvent collects an event, or holds it. Events without a valid session ID are dropped.
+// addEvent adds an event, or holds it if events are being held. An event without a valid session ID is dropped.
 func (f *transcriptFile) addEvent(e session.Event) {
 	switch {
 	case !session.ValidID(e.Session):
@@ -105,14 +107,14 @@ func (f *transcriptFile) addEvent(e session.Event) {
 	}
 }
 
-// releaseHeldEvents collects the held events and ends holding.
+// releaseHeldEvents adds the held events. Later events are not held any more.
 func (f *transcriptFile) releaseHeldEvents() {
 	f.isHolding = false
 	f.events = append(f.events, f.heldEvents...)
 	f.heldEvents = nil
 }
 
-// reportText reports a text of the agent, unless it is empty.
+// reportText reports a text by the agent. It ignores an empty text.
 func (f *transcriptFile) reportText(e session.Event, text string) {
 	e.Text = f.clean(text)
 	if e.Text != "" {
@@ -120,7 +122,7 @@ func (f *transcriptFile) reportText(e session.Event, text string) {
 	}
 }
 
-// reportPrompt reports the person's text in the line at offset, and begins a turn.
+// reportPrompt reports a prompt whose line begins at offset, and begins a new turn.
 func (f *transcriptFile) reportPrompt(turn, text string, promptTime time.Time, offset int64) {
 	text = PromptText(text, f.clean)
 	if text == "" || f.subAgent != "" {
@@ -139,7 +141,7 @@ func (f *transcriptFile) reportPrompt(turn, text string, promptTime time.Time, o
 	f.addEvent(e)
 }
 
-// reportCall reports a call with its outcome.
+// reportCall reports a call and its outcome.
 func (f *transcriptFile) reportCall(e session.Event, tool string, args []byte, o CallOutcome) {
 	if e, ok := CompleteCall(e, tool, args, o, f.clean); ok {
 		f.addEvent(e)

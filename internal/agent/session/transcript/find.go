@@ -17,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// FoundTranscript is a transcript on this machine.
+// FoundTranscript is a transcript that was found on this machine.
 type FoundTranscript struct {
 	Client string
 	Path   string
 	Size   int64
-	Time   time.Time // time of the last change
+	Time   time.Time // time at which the file was last changed
 }
 
-// transcriptPlaces yields the places of transcripts, each with its client's name.
+// transcriptPlaces yields the places where clients store transcripts, each with the client's name.
 func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptPlace] {
 	return func(yield func(string, clientfile.TranscriptPlace) bool) {
 		for _, c := range clientfile.EventClients {
@@ -38,7 +38,7 @@ func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptPlace] {
 	}
 }
 
-// ClientNames returns the names of the clients whose transcripts [FindTranscripts] finds.
+// ClientNames returns the names of the clients whose transcripts [FindTranscripts] can find.
 func ClientNames() []string {
 	var names []string
 	for client := range transcriptPlaces() {
@@ -47,8 +47,9 @@ func ClientNames() []string {
 	return slices.Compact(names)
 }
 
-// FindTranscripts returns the transcripts of the clients, the oldest first. The argument home is the user's home
-// directory. A directory or a file that cannot be read is returned itself, so that reading it reports the error.
+// FindTranscripts returns the transcripts of the clients, oldest first. If no clients are given, it searches for all.
+// The argument home is the user's home directory. A directory or a file that cannot be read is also returned. The
+// error is then reported when the caller reads it.
 func FindTranscripts(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
 	for client, p := range transcriptPlaces() {
@@ -64,9 +65,9 @@ func FindTranscripts(home string, getenv func(string) string, clients ...string)
 	return all
 }
 
-// findTranscriptsBelow returns the transcripts of a place below a directory. It follows symbolic links. A directory
-// or a file that cannot be read is returned itself, so that reading it reports the error. If dir is a database,
-// which an environment variable may name, findTranscriptsBelow returns its sessions.
+// findTranscriptsBelow returns the transcripts of a place below dir. It follows symbolic links. A directory or a file
+// that cannot be read is also returned, so that the error is reported when the caller reads it. If dir is a database,
+// which an environment variable may name, its sessions are returned.
 func findTranscriptsBelow(client string, p clientfile.TranscriptPlace, dir string) []FoundTranscript {
 	f := transcriptFinder{client: client, place: p, walkedDirs: map[string]bool{}}
 	info, err := os.Stat(dir)
@@ -80,16 +81,16 @@ func findTranscriptsBelow(client string, p clientfile.TranscriptPlace, dir strin
 	return f.transcripts
 }
 
-// transcriptFinder collects the transcripts of a place.
+// transcriptFinder collects the transcripts of one place.
 type transcriptFinder struct {
 	client      string
 	place       clientfile.TranscriptPlace
-	walkedDirs  map[string]bool // directories without symbolic links, because links may form a circle
+	walkedDirs  map[string]bool // real paths of the searched directories, because symbolic links may form a circle
 	transcripts []FoundTranscript
 }
 
-// walkPath adds the transcript at path, or the transcripts in the directory at path. info and err are the results of
-// [os.Stat] for path.
+// walkPath adds the transcript at path, or all transcripts in the directory at path. info and err are the results of
+// [os.Stat] for the path.
 func (f *transcriptFinder) walkPath(path string, info fs.FileInfo, err error) {
 	if err != nil {
 		f.addUnreadable(path)
@@ -104,7 +105,7 @@ func (f *transcriptFinder) walkPath(path string, info fs.FileInfo, err error) {
 	}
 }
 
-// addSessions adds the sessions in a file.
+// addSessions adds the sessions in a file, which may be a database.
 func (f *transcriptFinder) addSessions(path string, info fs.FileInfo) {
 	f.transcripts = append(
 		f.transcripts,
@@ -130,8 +131,8 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 		info, err := os.Stat(path)
 		isLink := e.Type()&fs.ModeSymlink != 0
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && isFile: // the client has removed the file in the meantime
-		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)): // a link that leads nowhere
+		case errors.Is(err, fs.ErrNotExist) && isFile: // The client has removed the file in the meantime.
+		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)): // The symbolic link has no target.
 		default:
 			f.walkPath(path, info, err)
 		}
@@ -147,9 +148,9 @@ func (f *transcriptFinder) addUnreadable(path string) {
 	f.transcripts = append(f.transcripts, unread)
 }
 
-// SessionsInFile returns the sessions in a file: several if it is a database, otherwise the file itself. A database
-// that cannot be read is returned itself, so that reading it reports the error. The first session has the size of
-// the whole database.
+// SessionsInFile returns the sessions in a file. A database has several, and any other file is a single session. A
+// database that cannot be read is also returned as one session, so that the error is reported when the caller reads
+// it. The first session has the size of the whole database, and the others have size 0.
 func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}
@@ -166,8 +167,8 @@ func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	return all
 }
 
-// removeCopies removes compressed transcripts that also exist uncompressed, and files with a session that is
-// also in a database. Cursor and Goose have both.
+// removeCopies removes transcripts that occur twice: compressed transcripts that also exist uncompressed, and files
+// whose session is also in a database. Cursor and Goose store both.
 func removeCopies(all []FoundTranscript) []FoundTranscript {
 	plain := map[string]bool{}
 	for _, f := range all {
@@ -185,7 +186,7 @@ func removeCopies(all []FoundTranscript) []FoundTranscript {
 	})
 }
 
-// isInDatabase reports whether a path is one of a session in a database.
+// isInDatabase reports whether a path names a session in a database.
 func isInDatabase(path string) bool {
 	dir := filepath.Dir(path)
 	return strings.HasSuffix(dir, ".db") || strings.HasSuffix(dir, ".vscdb")
@@ -197,9 +198,9 @@ type TranscriptDirectory struct {
 	Path   string
 }
 
-// FindDirectories returns the transcript directories that exist. The projects are given by their
-// directories. If a client has a separate transcript directory for any project, the first such
-// directory is returned instead of the client's whole directory.
+// FindDirectories returns the existing directories in which clients store transcripts. The projects are given by their
+// paths. If a client has a directory for each project, the first directory for one of the projects is returned instead
+// of the client's whole directory.
 func FindDirectories(home string, getenv func(string) string, projects ...string) []TranscriptDirectory {
 	var all []TranscriptDirectory
 	for client, p := range transcriptPlaces() {
@@ -208,7 +209,7 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 		}
 		for _, root := range clientfile.SessionRoots(client, home, getenv) {
 			dir := filepath.Join(root, p.Below)
-			if p.Below == "projects" { // Claude Code and Qwen Code
+			if p.Below == "projects" { // Claude Code and Qwen Code have a directory for each project.
 				dir = cmp.Or(projectDirectory(dir, projects), dir)
 			}
 			if isDirectory(dir) {
@@ -219,13 +220,14 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 	return all
 }
 
-// hasWatchedDirectory reports whether a client's hooks report sessions, so that its directory is watched.
+// hasWatchedDirectory reports whether a client's directory is watched. This is so if the client's hooks report
+// sessions.
 func hasWatchedDirectory(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
 	return c.HasHooks() && c.HasHome()
 }
 
-// projectDirectory returns the first directory below dir that belongs to one of the projects, or "" if none exists.
+// projectDirectory returns the first directory below dir that belongs to one of the projects, or "" if there is none.
 func projectDirectory(dir string, projects []string) string {
 	for _, project := range projects {
 		if own := filepath.Join(dir, projectName(project)); isDirectory(own) {
@@ -235,8 +237,8 @@ func projectDirectory(dir string, projects []string) string {
 	return ""
 }
 
-// projectName returns the name of a project's directory in Claude Code and Qwen Code. This is
-// the project's path with hyphens for all characters except ASCII letters and digits.
+// projectName returns the name that Claude Code and Qwen Code give to a project's directory. This is the project's
+// path, in which each character except ASCII letters and digits is replaced by a hyphen.
 func projectName(project string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

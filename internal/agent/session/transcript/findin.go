@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// FindClientTranscripts returns the paths of a client's transcripts below a directory, the oldest first. The
-// directory is the directory of the client's settings, or a directory in it.
+// FindClientTranscripts returns the paths of a client's transcripts below a directory, oldest first. The directory is
+// that of the client's settings, or a directory below it.
 func FindClientTranscripts(client, dir string) []string {
 	var all []FoundTranscript
 	for name, p := range transcriptPlaces() {
@@ -42,17 +42,17 @@ func FindClientTranscripts(client, dir string) []string {
 	return paths
 }
 
-// maxFirstLines is the number of lines that are read to recognize a client.
+// maxFirstLines is the number of lines that are read to recognize a file's client.
 const maxFirstLines = 20
 
-// FindClient returns the client that wrote a transcript or a database of sessions, or "" if the file is neither.
-// It reads the first lines of a file.
+// FindClient returns the client that wrote a transcript or a database with sessions. It reads only the first lines. It
+// returns "" for any other file.
 func FindClient(path string) string {
 	slashed := filepath.ToSlash(path)
 	name, _ := clientfile.TrimCompressedSuffix(slashed)
 	switch {
 	case clientfile.IsDatabase(path):
-		client, _, _ := clientfile.DatabaseSessions(path) // an error occurs again when the sessions are read
+		client, _, _ := clientfile.DatabaseSessions(path) // Ignore the error: reading the sessions returns it again.
 		return client
 	case clientfile.IsClineTask(slashed):
 		return taskClient(slashed)
@@ -85,7 +85,8 @@ func FindClient(path string) string {
 	return ""
 }
 
-// taskClient returns the client of a task: Cline, or the fork whose directory the path contains.
+// taskClient returns the client that wrote a task. This is Cline, or the fork of Cline whose directory name is in the
+// path.
 func taskClient(path string) string {
 	switch {
 	case strings.Contains(path, "roo-cline"):
@@ -96,8 +97,8 @@ func taskClient(path string) string {
 	return "cline"
 }
 
-// recognizedClient returns the client that wrote a line or a document. Only clients whose transcripts cannot be
-// confused with a file of entries are recognized.
+// recognizedClient returns the client that wrote a line or a document, or "". It recognizes only clients whose
+// transcripts cannot be confused with a file of entries.
 func recognizedClient(line []byte) string {
 	for _, c := range clientfile.EventClients {
 		isCertain := slices.Contains([]string{"cursor", "vscode", "goose", "pi", "amp", "hermes", "kimi"}, c.Name)
@@ -108,7 +109,7 @@ func recognizedClient(line []byte) string {
 	return ""
 }
 
-// firstLineFields has the fields of a line by which its client is recognized.
+// firstLineFields contains the fields of a line that show which client wrote it.
 type firstLineFields struct {
 	Session   string          `json:"sessionId"`
 	Time      string          `json:"timestamp"`

@@ -1,4 +1,4 @@
-// Tests of the forms that transcripts had in other versions of a client.
+// This file tests the formats that transcripts had in other versions of a client.
 
 package transcript_test
 
@@ -15,8 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// told returns the events of a transcript in short: prompts, texts, and calls with their
-// outcome, one a line.
+// told returns the events of a transcript as short lines: prompts, texts, and calls with their outcome.
 func told(events []session.Event) string {
 	var lines []string
 	for _, e := range events {
@@ -38,7 +37,7 @@ func told(events []session.Event) string {
 	return strings.Join(lines, "\n")
 }
 
-// write writes a transcript, one line of JSON a line, and returns its path.
+// write writes a transcript with these lines, and returns its path.
 func write(t *testing.T, name string, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -54,7 +53,7 @@ const (
 	patchCall = `{"timestamp":"2026-02-01T10:00:06.000Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** End Patch"}}`
 )
 
-// patchEnd returns the line with the output of patchCall, which is JSON in quotes.
+// patchEnd returns the line with the result of patchCall. The output is a JSON string.
 func patchEnd(output string) string {
 	return `{"timestamp":"2026-02-01T10:00:06.500Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":` + output + `}}`
 }
@@ -164,8 +163,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Codex compresses a transcript after a week. It is read like the plain one, and once if
-// both are there.
+// TestCompressed tests that a transcript that Codex has compressed is read like a plain one, and that it is found once
+// if both exist.
 func TestCompressed(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".codex", "sessions", "2026", "02", "01")
@@ -199,7 +198,8 @@ func TestCompressed(t *testing.T) {
 		t.Errorf("Find = %+v, want the plain transcript only", found)
 	}
 	want, plainCursor := readAll(t, "codex", plain, "")
-	position := plainCursor[:strings.LastIndexByte(plainCursor, ' ')] // without the checksum
+	// The cursor of a compressed transcript has no checksum.
+	position := plainCursor[:strings.LastIndexByte(plainCursor, ' ')]
 	if told(got) != told(want) || len(got) != 5001 || cursor != position {
 		t.Errorf(
 			"the compressed transcript gave %d events and the cursor %q, the plain one %d and %q",

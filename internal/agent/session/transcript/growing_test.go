@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// importTo reads a transcript from a cursor as an import does. It adds the events to all, and returns the next cursor.
+// importTo reads the part of a transcript after a cursor. It appends the events to all, and returns the next cursor.
 func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) string {
 	t.Helper()
 	read := transcript.NewReader(strings.TrimSpace, func(transcript.UnreadLine) {})
@@ -32,7 +32,7 @@ func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) s
 	}
 }
 
-// describeTurns returns the turns that consist of events, with what they contain.
+// describeTurns returns the turns that consist of the events, as text.
 func describeTurns(events []session.Event) string {
 	var b strings.Builder
 	for _, turn := range session.BuildTurns(events) {
@@ -50,8 +50,8 @@ func describeTurns(events []session.Event) string {
 	return b.String()
 }
 
-// TestGrowing imports each recorded transcript after every few bytes that the client wrote, so that many imports end
-// in a line. The turns must be those of a single import.
+// TestGrowing imports each recorded transcript many times while it grows by a few bytes, so that many imports end
+// within a line. The resulting turns must be those of a single import.
 func TestGrowing(t *testing.T) {
 	for _, file := range recorded(t) {
 		client := clientOf(file)
@@ -86,8 +86,8 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestRewritten imports a transcript that the client rewrites: without the beginning, longer than before, and with the
-// same length.
+// TestRewritten imports a transcript, and again after the client has rewritten it: without its beginning, longer than
+// before, and with the same length.
 func TestRewritten(t *testing.T) {
 	ask := func(uuid, text string) string {
 		return claudeHead + `"type":"user","uuid":"` + uuid + `","promptId":"` + uuid + `",` +
@@ -121,8 +121,8 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestLongLines reads lines that are longer than any buffer. A line of more than 64 MB is named, and the lines after it
-// are read.
+// TestLongLines reads lines that are longer than any buffer. A line of more than 64 MB must be reported, and the lines
+// after it must be read.
 func TestLongLines(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -161,7 +161,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestPromptLists reads the lists of prompts of four clients. A prompt counts only if its session has no transcript.
+// TestPromptLists reads the lists of prompts of four clients. A prompt must be reported only if its session has no
+// transcript.
 func TestPromptLists(t *testing.T) {
 	home := t.TempDir()
 	in := func(names ...string) string { return filepath.Join(append([]string{home}, names...)...) }
@@ -177,7 +178,8 @@ func TestPromptLists(t *testing.T) {
 	for path, text := range map[string]string{
 		in(".claude", "history.jsonl"): claude(gone, "Raise the jetty.", "{}") + claude(kept, "Oil it.", "{}") +
 			claude(gone, "/clear ", "{}") + claude(gone, "! ls", "{}") + claude(kept, "! ls", "{}") +
-			claude("", "Of an old version.", "{}") + claude("000002", "Short.", "{}") + // a part of a file's name
+			// The session ID is only a part of a transcript's name.
+			claude("", "Of an old version.", "{}") + claude("000002", "Short.", "{}") +
 
 			claude(gone, "See [Pasted text #1 +2 lines] and [Pasted text #2 +9 lines].",
 				`{"1":{"content":"one\ntwo"},"2":{"contentHash":"x"}}`),
@@ -223,8 +225,8 @@ func TestPromptLists(t *testing.T) {
 	}
 }
 
-// TestGrowingNumbered imports transcripts without IDs after each line that the client wrote. The turns must be those of
-// a single import, because the number of a line is part of the IDs.
+// TestGrowingNumbered imports a transcript without IDs after each line that the client wrote. Line numbers are a part
+// of the event IDs, so the turns must be those of a single import.
 func TestGrowingNumbered(t *testing.T) {
 	const cursorLine = `{"role":%q,"message":{"content":[{"type":"text","text":"<user_query>\n%s\n</user_query>"}]}}`
 	const gooseLine = `{"role":%q,"created":1788188400,"content":[{"type":"text","text":%q}]}`

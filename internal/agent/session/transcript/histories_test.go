@@ -1,5 +1,5 @@
-// Tests of transcripts in which text is easily lost: other versions of a client, attachments, prompts in unusual
-// places, and damaged files. The forms are those of public examples, in words of our own.
+// This file tests transcripts in which text is easily lost: other versions of a client, attachments, prompts in
+// unusual places, and damaged files. The formats come from public examples. The texts are our own.
 
 package transcript_test
 
@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// readWhole reads a transcript as an import does, and returns its events and the reasons why lines were not read.
+// readWhole reads a whole transcript as an import does. It returns the events, and the reasons for lines that were not
+// read.
 func readWhole(t *testing.T, client, path string) (events []session.Event, unread []string) {
 	t.Helper()
 	read := transcript.NewReader(
@@ -191,7 +192,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// put writes a file and its directory.
+// put writes a file, and creates its directory.
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -202,7 +203,8 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestPlaces finds transcripts in the places of older versions, behind symbolic links, and compressed by the person.
+// TestPlaces tests that transcripts are found where older versions stored them, behind symbolic links, and after the
+// person has compressed them.
 func TestPlaces(t *testing.T) {
 	home := t.TempDir()
 	ask := claudeHead + `"type":"user","uuid":"u1","message":{"content":"Raise the jetty."}}` + "\n"

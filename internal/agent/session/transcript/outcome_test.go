@@ -1,4 +1,4 @@
-// Tests of how calls ended, as far as clients tell.
+// This file tests how the outcome of a call is determined.
 
 package transcript
 
@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// Claude Code reports a command such as test or grep, whose status is not 0 and no error, by its
-// interpretation: the status is not known then. That of others is 0 if it tells of none.
+// TestInterpretedStatus tests calls of Claude Code that report no exit status. If the report interprets the status, as
+// for a test or grep whose status is not 0 but no error, the status is unknown. Otherwise it is 0.
 func TestInterpretedStatus(t *testing.T) {
 	for response, want := range map[string]bool{
 		`{"stdout":"","stderr":"","interrupted":false}`:                                                 true,

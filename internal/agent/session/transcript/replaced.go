@@ -1,5 +1,5 @@
-// This file identifies the old and the new text of an edit by hashes, so that a later edit that
-// does the opposite can be recognized.
+// This file identifies the old and the new text of an edit by hashes. A later edit that does the opposite is
+// recognized by these hashes.
 
 package transcript
 
@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// minIdentifiedChars is the minimum number of letters and digits in an edit that is identified. Shorter
-// texts occur in many places of a file.
+// minIdentifiedChars is the minimum number of letters and digits in a text that is hashed. A shorter text may occur in
+// many places of a file.
 const minIdentifiedChars = 8
 
-// setTextHashes sets OldTextHash and NewTextHash of a call that changed a single file. The function clean is applied
-// to the texts before they are hashed.
+// setTextHashes sets OldTextHash and NewTextHash for a call that changed a single file. The function clean is applied
+// to the texts before they are hashed, so that no hash depends on a secret.
 func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) string) {
 	if len(c.WrittenFiles) != 1 {
 		return
@@ -38,8 +38,8 @@ func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) stri
 	}
 }
 
-// textsReplacedByPatch returns the lines that an apply_patch patch removes and the lines that it adds.
-// It returns empty texts if the patch updates no file.
+// textsReplacedByPatch returns the lines that a patch in the form of apply_patch removes, and the lines that it adds.
+// Both texts are empty if the patch updates no file.
 func textsReplacedByPatch(patch string) (before, after string) {
 	_, patch, ok := strings.Cut(patch, "*** Update File: ")
 	if !ok {
@@ -56,7 +56,7 @@ func textsReplacedByPatch(patch string) (before, after string) {
 	return before, after
 }
 
-// changedPart removes the lines with which both texts begin and end.
+// changedPart removes the lines that both texts have in common at their beginning and end.
 func changedPart(before, after string) (string, string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -68,9 +68,9 @@ func changedPart(before, after string) (string, string) {
 	return strings.Join(a, "\n"), strings.Join(b, "\n")
 }
 
-// setFileHashes sets the file hashes of a call that changed a single file, as far as they are
-// known. Claude Code reports the file before an edit, and a call that writes a whole file contains
-// the new text. White space at the beginning and at the end of the file is ignored.
+// setFileHashes sets the hashes of the whole file for a call that changed a single file, as far as they are known.
+// Claude Code reports the file before an edit, and a call that writes a whole file contains the new text. White space
+// at the file's beginning and end is ignored.
 func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean func(string) string) {
 	if len(c.WrittenFiles) != 1 {
 		return

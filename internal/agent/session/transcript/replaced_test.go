@@ -1,4 +1,4 @@
-// Tests of what edits replace: an edit and its opposite have the same hashes, in all clients.
+// This file tests that an edit and its opposite have the same hashes, for all clients.
 
 package transcript
 
@@ -92,8 +92,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// A call that writes a whole file is identified by what it leaves, and by what was there if the
-// client tells it.
+// TestReplacedFile tests that a call that writes a whole file has the hash of the new file, and the hash of the old
+// file if the client reports it.
 func TestReplacedFile(t *testing.T) {
 	const old, now = "package a\n\nvar rate = 7\n", "package a\n\nvar rate = 8\n"
 	call := func(tool string, args map[string]any, response string) *session.ToolCall {
@@ -157,7 +157,7 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
-// A secret is no part of the hash: a hash can be guessed.
+// TestReplacedSecret tests that a hash does not depend on a secret, because the secret could be guessed from the hash.
 func TestReplacedSecret(t *testing.T) {
 	hash := func(secret string) string {
 		args, _ := json.Marshal(map[string]string{

@@ -1,4 +1,4 @@
-// This file extracts a Gemini CLI sub-agent's words from the result of a tool call.
+// This file finds what a sub-agent of Gemini CLI said in the result of a tool call.
 
 package transcript
 
@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// SubagentReply returns the name and final text of a Gemini CLI sub-agent that a tool call started.
-// Both are "" if the call started no sub-agent. The tool is either invoke_agent or has the name of
-// the sub-agent.
+// SubagentReply returns the name and the final text of the Gemini CLI sub-agent that a tool call started. Both are ""
+// if the call started no sub-agent. The tool is either invoke_agent, or has the name of the sub-agent.
 func SubagentReply(tool string, args []byte, output string) (agent, text string) {
 	head, text, hasResult := strings.Cut(output, "\nResult:\n")
 	named, hasName := strings.CutPrefix(head, "Subagent '")
@@ -21,16 +20,16 @@ func SubagentReply(tool string, args []byte, output string) (agent, text string)
 	var in struct {
 		Agent string `json:"agent_name"`
 	}
-	_ = json.Unmarshal(args, &in) // without a name, the call did not start a sub-agent
+	_ = json.Unmarshal(args, &in) // Ignore the error: a call without a name did not start a sub-agent.
 	isInvoked := tool == "invoke_agent" && in.Agent == agent
 	if tool == agent || isInvoked {
 		return agent, reportText(strings.TrimSpace(text))
 	}
-	return "", "" // another tool may return a foreign text of this form
+	return "", "" // Another tool may return a foreign text in this form.
 }
 
-// reportText returns the text in a report that is an object with a single member, such as
-// {"response":"It is in b.go."}. Other reports are returned unchanged.
+// reportText returns the text in a sub-agent's report. If the report is an object with one member, such as
+// {"response":"It is in b.go."}, it returns the member's value. Any other report is returned unchanged.
 func reportText(report string) string {
 	var members map[string]json.RawMessage
 	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil {

@@ -1,4 +1,4 @@
-// Tests of what sub-agents of Gemini CLI say, in transcripts.
+// This file tests what is read of Gemini CLI's sub-agents in transcripts.
 
 package transcript_test
 
@@ -34,7 +34,8 @@ func TestSubagentSaid(t *testing.T) {
 	}
 }
 
-// What the hook reports of a sub-agent and what the transcript has are one text.
+// TestSubagentOfGemini tests that a sub-agent's text is stored once, although both the hook and the transcript report
+// it.
 func TestSubagentOfGemini(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chats", "session-1.jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -1,4 +1,4 @@
-// This file separates the texts of people and summaries from text that clients add.
+// This file separates what people wrote, and summaries, from the text that clients add.
 
 package transcript
 
@@ -8,14 +8,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// PromptText returns the part of a user message that the person wrote, as [clientfile.PromptText]. The function clean
-// removes what must not be stored.
+// PromptText returns the part of a user message that the person wrote (see [clientfile.PromptText]). The function
+// clean removes what must not be stored.
 func PromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(clientfile.PromptText(s)))
 }
 
-// SummaryText returns the summary of a conversation from the text that a client stored or put
-// before the model.
+// SummaryText returns the summary of a conversation. The argument is the text that a client stored or showed to the
+// model.
 func SummaryText(s string, clean func(string) string) string {
 	if _, in, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(in, "</summary>")

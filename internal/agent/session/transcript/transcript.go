@@ -1,10 +1,9 @@
-// This file reads a client's transcript of a session as events.
+// This file reads a client's transcript as events of the archive.
 
-// Package transcript converts the transcripts that clients store on disk into the same events that
-// their hooks report.
+// Package transcript converts the transcripts that clients store on disk to the events that the clients' hooks report.
 //
-// A file is read line by line from an offset to its end, in bounded memory. Unknown data is
-// skipped. An incomplete last line is left for the next call.
+// A file is read line by line, from an offset to its end, in bounded memory. Unknown data is skipped. An incomplete
+// last line is left for the next call.
 package transcript
 
 import (
@@ -20,12 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// ErrReadTranscript is matched by the errors of a [NewReader] that could not read the file.
+// ErrReadTranscript is matched by errors of a [NewReader] function that could not read the file.
 var ErrReadTranscript = errors.New("reading the transcript")
 
 var errUnknownClient = errors.New("the transcripts of this client are not known")
 
-// Reasons why a line cannot be read.
+// These are the reasons why a line cannot be read.
 const (
 	reasonNotObject     = "it is not a JSON object of this client"
 	reasonTooLong       = "it is longer than 64 MB"
@@ -34,15 +33,16 @@ const (
 	reasonIncomplete    = "it is incomplete; import again when the client has written the rest"
 )
 
-// maxReadBytes is the number of bytes after which reading stops at the next turn.
+// maxReadBytes is the number of bytes after which one call stops at the next turn.
 const maxReadBytes = 8 << 20
 
-// NewReader returns a function that reads a transcript after a cursor, which is "" at the start. A call reads some
-// megabytes, but at least a turn. If events were added to the previous call's last turn, it reports that turn again.
-// If everything has been read, it returns the same cursor. The function clean is applied to texts and removes what
-// must not be stored. The function unread is called with each line that cannot be read, and with an incomplete last
-// line. If unread is nil, the client is assumed to be still writing, and a prompt at the end whose turn is not known
-// yet is left for the next call.
+// NewReader returns a function that reads the part of a transcript after a cursor. The cursor is "" at the start. One
+// call reads some megabytes, but at least one turn, and returns the cursor for the next call. If the last turn of the
+// previous call has grown, the turn is reported again. If nothing was left to read, the same cursor is returned.
+//
+// The function clean removes what must not be stored from each text. The function unread is called with each line that
+// cannot be read, and with an incomplete last line. If unread is nil, the client is assumed to be still writing. A
+// prompt at the end whose turn is not known yet is then left for the next call.
 func NewReader(
 	clean func(string) string,
 	unread func(UnreadLine),
@@ -50,8 +50,8 @@ func NewReader(
 	return NewCountingReader(clean, unread, nil)
 }
 
-// NewCountingReader is like NewReader. It also calls leftOut with the numbers of parts of conversations that are not
-// kept. leftOut may be nil.
+// NewCountingReader is like NewReader, but also calls leftOut with the number of parts of each kind that are not
+// stored. leftOut may be nil.
 func NewCountingReader(
 	clean func(string) string,
 	unread func(UnreadLine),
@@ -86,7 +86,7 @@ func NewCountingReader(
 	}
 }
 
-// readFrom reads from a cursor, and returns the next cursor.
+// readFrom reads the part of the transcript after a cursor, and returns the next cursor.
 func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, error) {
 	in, err := clientfile.Open(f.path)
 	if err != nil {
@@ -114,14 +114,14 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, e
 		return cursor, err
 	}
 	if !isKnown && next.String() == cursor {
-		// Without a size, only the end shows that nothing was added.
+		// If the size is not known, only the end of the text shows that nothing was added.
 		f.events, f.unreadLines = nil, nil
 		f.leftOutCounts, f.unknownCounts = nil, nil
 	}
 	return next.String(), nil
 }
 
-// readEvents collects the events of a file from an offset.
+// readEvents reads the events of a file from an offset on.
 func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from int64) error {
 	f.startOffset = from
 	f.lastTurnOffset = from
@@ -133,7 +133,7 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	if r == nil {
 		return errUnknownClient
 	}
-	if from > 0 { // the first line identifies the session
+	if from > 0 { // Read the first line again, because it identifies the session.
 		before := lineRange{from: 0, until: from, most: 1}
 		if r.client.NumbersLines {
 			before.most = 0
@@ -157,8 +157,8 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	return err
 }
 
-// lineRange is a range of lines: those that begin at the offset from or later, and before until (0 for the end of the
-// file). At most the number of lines in most are read, or all if most is 0.
+// lineRange is a range of lines in a file. It contains the lines that begin at offset from or later, and before offset
+// until (0 means the end of the file). At most most lines are read (0 means all).
 type lineRange struct {
 	from, until int64
 	most        int
@@ -167,12 +167,12 @@ type lineRange struct {
 // isWhole reports whether the range is the whole file.
 func (l lineRange) isWhole() bool { return l == lineRange{} }
 
-// contains reports whether the line at an offset is read after n lines.
+// contains reports whether the line at an offset belongs to the range, after n lines of the range were read.
 func (l lineRange) contains(offset int64, n int) bool {
 	return (l.until == 0 || offset < l.until) && (l.most == 0 || n < l.most)
 }
 
-// readLines passes lines to the reader.
+// readLines passes the lines of a range to the reader, until the limit of bytes is reached.
 func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, lines lineRange) error {
 	offset := lines.from
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
@@ -200,7 +200,7 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 			if f.isFinalRead && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
 				f.addUnreadLine(offset, reasonIncomplete)
 			}
-			return nil // the line is still being written
+			return nil // The client is still writing this line.
 		}
 		if f.passLine(r, b, size, offset) {
 			n++
@@ -217,13 +217,14 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 	return nil
 }
 
-// isIncomplete reports whether the last line of a file is still being written. A line that is too long is not regarded
-// as incomplete, so that it is reported.
+// isIncomplete reports whether the last line of a file is still being written. A line that is too long is not
+// incomplete, so that it is reported.
 func isIncomplete(line []byte, size int64) bool {
 	return size <= clientfile.MaxLineSize && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }
 
-// passLine passes a line to the reader. It returns false if the line is empty.
+// passLine passes a line to the reader. It returns false if the line is empty. Otherwise it returns true, even if the
+// line cannot be read.
 func (f *transcriptFile) passLine(r *eventReader, b []byte, size, offset int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
 	if len(b) == 0 && size <= clientfile.MaxLineSize {

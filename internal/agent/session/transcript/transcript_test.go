@@ -1,4 +1,4 @@
-// Tests of reading on from a cursor, and of what is no transcript.
+// This file tests reading from a cursor, and reading files that are not transcripts.
 
 package transcript_test
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// recorded returns the recorded transcripts, by path.
+// recorded returns the paths of the recorded transcripts.
 func recorded(tb testing.TB) []string {
 	tb.Helper()
 	files, err := filepath.Glob("../../../hook/testdata/*/transcript*")
@@ -32,7 +32,7 @@ func clientOf(file string) string {
 	return client
 }
 
-// readAll reads from a cursor until there is nothing more.
+// readAll reads from a cursor until nothing is left to read. It returns the events and the last cursor.
 func readAll(t *testing.T, client, path, cursor string) (all []session.Event, at string) {
 	t.Helper()
 	read := transcript.NewReader(strings.TrimSpace, nil)
@@ -58,8 +58,8 @@ func folded(t *testing.T, events []session.Event) string {
 	return string(b)
 }
 
-// TestOtherClient tests that a recorded transcript is a session only of the client that wrote it, and that
-// the reports of a client's hooks are no session of another client.
+// TestOtherClient tests that a recorded transcript is read only as a session of the client that wrote it, and that
+// hook reports of a client are not read as another client's session.
 func TestOtherClient(t *testing.T) {
 	files := recorded(t)
 	reports, err := filepath.Glob("../../../hook/testdata/*/hooks.jsonl")
@@ -79,8 +79,8 @@ func TestOtherClient(t *testing.T) {
 	}
 }
 
-// TestCursor ends a transcript anywhere, also within a line, and lets it grow:
-// what is read in two goes makes the same turns, and the end is the end.
+// TestCursor reads a transcript that ends anywhere, also within a line, and reads it again after it has grown. The
+// turns must be the same as when it is read at once, and nothing must be left at the end.
 func TestCursor(t *testing.T) {
 	testenv.Sequential(t)
 	for _, file := range recorded(t) {
@@ -114,8 +114,8 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// TestStrange reads what is no transcript, or one that was damaged: without a
-// failure, and what is whole is found.
+// TestStrange reads damaged transcripts and files that are not transcripts. Reading must not fail, and the undamaged
+// lines must be found.
 func TestStrange(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long")
@@ -137,7 +137,7 @@ func TestStrange(t *testing.T) {
 			t.Errorf("%s is read", path)
 		}
 	}
-	// A cursor of another file begins again.
+	// A cursor that does not fit the file is ignored, and the file is read from its start.
 	if events, _, err := transcript.NewReader(strings.TrimSpace, nil)(
 		t.Context(),
 		"claude",
@@ -148,11 +148,11 @@ func TestStrange(t *testing.T) {
 	}
 }
 
-// TestClock sets the clock back in a session, also below where it began.
+// TestClock tests a session during which the clock is set back, even to before its beginning.
 func TestClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	line := `{"type":"user","uuid":"u%[1]d","sessionId":"s","promptId":"p%[1]d","timestamp":"2026-11-23T01:%02[2]d:00Z","message":{"content":"ask %[1]d"}}` + "\n"
-	// A copy
+	// This line is a copy from another session.
 	head := `{"type":"queue-operation","timestamp":"2026-11-23T01:30:00Z","sessionId":"s"}` + "\n" +
 		fmt.Sprintf(line, 0, 10)
 	if err := os.WriteFile(
@@ -172,7 +172,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// FuzzReader reads any bytes as the transcript of each client.
+// FuzzReader reads any bytes as a transcript of each client.
 func FuzzReader(f *testing.F) {
 	for _, file := range recorded(f) {
 		b, err := os.ReadFile(file)
@@ -186,8 +186,9 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "transcript.jsonl")
-		document := filepath.Join(filepath.Dir(path), "session-1.json")   // as Gemini CLI kept it
-		compressed := filepath.Join(filepath.Dir(path), "transcript.zst") // as Codex does
+		document := filepath.Join(filepath.Dir(path), "session-1.json") // the name of a Gemini CLI document
+		// the name of a transcript that Codex has compressed
+		compressed := filepath.Join(filepath.Dir(path), "transcript.zst")
 		for _, p := range []string{path, document, compressed} {
 			if err := os.WriteFile(p, b, 0o600); err != nil {
 				t.Fatal(err)
@@ -218,7 +219,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// difference shows the first line of got that is not that of want.
+// difference returns the first line of got that differs from want.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range g {
@@ -229,7 +230,7 @@ func difference(got, want string) string {
 	return "the end"
 }
 
-// TestFindDir: a variable names a client's directory.
+// TestFindDir tests that transcripts are found in the directories that environment variables name.
 func TestFindDir(t *testing.T) {
 	dir := t.TempDir()
 	variables := map[string]string{"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "GEMINI_CLI_HOME": "gemini",
@@ -253,7 +254,7 @@ func TestFindDir(t *testing.T) {
 	}
 }
 
-// TestFindDirectories finds the directories of all defaults, and of a project.
+// TestFindDirectories tests that the default directories of all clients are found, and the directory of a project.
 func TestFindDirectories(t *testing.T) {
 	home := t.TempDir()
 	for _, dir := range []string{".claude/projects/-home-pat-harbor", ".claude/projects/-home-pat-pier",

@@ -1,5 +1,5 @@
-// This file tests that what a reader leaves out or does not understand is counted, and that commands of the person are
-// no prompts.
+// This file tests that parts that a reader leaves out or does not understand are counted, and that a person's commands
+// are not prompts.
 
 package transcript_test
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// countParts reads a transcript, and returns its events and the parts that are not kept, each on a line.
+// countParts reads a transcript. It returns the events, and the counts of parts that are not stored, each as a line.
 func countParts(t *testing.T, client, path string) (events string, parts []string) {
 	t.Helper()
 	some, next, err := transcript.NewCountingReader(strings.TrimSpace, func(l transcript.UnreadLine) {
@@ -44,14 +44,14 @@ const (
 	codexText   = codexHead + `"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":`
 )
 
-// opencodeSession returns an exported session of opencode with messages.
+// opencodeSession returns an exported opencode session with these messages.
 func opencodeSession(messages ...string) string {
 	return `{"info":{"id":"ses_1","directory":"/home/pat/harbor"},` + "\n" + `"messages":[` +
 		strings.Join(messages, ",") + `]}`
 }
 
-// TestPersonShell reads commands that the person ran, in the form of each client. Such a command is a call of the tool
-// user_shell, and never a prompt.
+// TestPersonShell reads a command that the person ran, in the form of each client. The command must become a call of
+// the tool user_shell, and not a prompt.
 func TestPersonShell(t *testing.T) {
 	for _, tt := range []struct {
 		name, client, file string
@@ -108,7 +108,7 @@ func TestPersonShell(t *testing.T) {
 }
 
 // TestParts reads transcripts with images beside texts, and with lines, events and blocks of types that no version of
-// the client has. Types that a client is known to write beside the conversation are not counted.
+// the client has. Types that a client is known to write beside the conversation must not be counted.
 func TestParts(t *testing.T) {
 	for _, tt := range []struct {
 		name, client, file string

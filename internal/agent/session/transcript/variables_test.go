@@ -64,7 +64,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestDatabaseVariable finds a database that a variable names, whatever its name is.
+// TestDatabaseVariable tests that a database that an environment variable names is found under any name.
 func TestDatabaseVariable(t *testing.T) {
 	home := t.TempDir()
 	database, err := os.ReadFile(filepath.Join(clientsHome, ".local", "share", "opencode", "opencode.db"))
