@@ -12,10 +12,10 @@ import (
 //go:embed asking.txt
 var questionWordList string
 
-// questionWords returns the set of words, in lower case, with which questions begin.
+// questionWords returns the words with which a question may begin, in lower case, as a set.
 var questionWords = sync.OnceValue(func() map[string]bool { return parseWordList(questionWordList) })
 
-// parseWordList parses a list of words. Lines that begin with # are skipped.
+// parseWordList returns the words of a list as a set. Lines of the list that begin with # are comments.
 func parseWordList(list string) map[string]bool {
 	words := map[string]bool{}
 	for line := range strings.Lines(list) {
@@ -29,7 +29,7 @@ func parseWordList(list string) map[string]bool {
 	return words
 }
 
-// questionParts are parts of Chinese and Japanese questions.
+// questionParts are substrings that occur in Chinese and Japanese questions.
 var questionParts = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",
 	"何", "誰", "どう", "どこ", "どれ", "どの", "なぜ", "いつ", "いくつ", "いくら", "ですか", "ますか", "でしたか", "ましたか"}
 

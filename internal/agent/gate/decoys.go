@@ -1,4 +1,4 @@
-// This file parses the embedded list of decoys.
+// This file parses the embedded list of decoys, which are prompts that no memory can answer.
 
 package gate
 
@@ -13,7 +13,7 @@ var decoyList string
 
 // Decoy is a prompt that no memory can answer.
 type Decoy struct {
-	Language string // en, de, fr, es, it, zh or ja
+	Language string // language code: en, de, fr, es, it, zh or ja
 	Text     string
 }
 

@@ -1,5 +1,4 @@
-// This file tests that there are many decoys, that none is repeated, and that they have all shapes of
-// prompts.
+// This file tests the list of decoys: it is long, has no duplicates, and contains prompts of every shape.
 
 package gate
 

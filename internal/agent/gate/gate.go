@@ -1,5 +1,5 @@
-// This file computes how strongly an entry answers a prompt, and decides between payload, pointer and
-// silence.
+// This file computes how strongly an entry answers a prompt. From this strength, it decides whether the prompt gets
+// the entry's sentences (payload), only its name (pointer), or nothing (silence).
 
 // Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a prompt. It reads
 // no clock and no files. Its inputs are the terms that a search matched, and a floor (a minimum strength) that was
@@ -31,99 +31,104 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// AnswerKind is the kind of block that is shown for a prompt.
+// AnswerKind says how much of the memory is shown for a prompt.
 type AnswerKind string
 
-// Kinds of answers.
+// The kinds of answers, from the shortest to the longest.
 const (
 	AnswerSilence AnswerKind = "silence"
-	AnswerPointer AnswerKind = "pointer" // a line with the names of units
-	AnswerPayload AnswerKind = "payload" // sentences of units
+	AnswerPointer AnswerKind = "pointer" // the answer is a line with the names of the matching units
+	AnswerPayload AnswerKind = "payload" // the answer contains sentences of the matching units
 )
 
-// Conditions for a unit besides a strength above the floor.
+// Besides a strength above the floor, a unit must meet these conditions to be shown.
 const (
-	minMatchedWords   = 2  // minimum number of the prompt's words in the unit
-	minSubjectWords   = 1  // minimum number of these words that are not steering words
-	minWordsIfUnknown = 2  // like minSubjectWords, if the prompt's unknown part exceeds maxUnknownShare
-	minScore          = 6. // minimum score, so that two common words are not enough, even in a small memory
-	maxChanceWords    = 3  // words that are not steering words, which an order and a unit often share by chance
+	minMatchedWords = 2 // the unit must contain at least this many words of the prompt
+	// at least this many of the matched words must not be steering words, with which people steer an agent
+	minSubjectWords = 1
+	// replaces minSubjectWords if the share of unknown words in the prompt exceeds maxUnknownShare
+	minWordsIfUnknown = 2
+	// lowest score of a shown unit, so that two common words are not enough, even in a small memory
+	minScore = 6.
+	// an order and a unit often share up to this many words by chance (steering words do not count)
+	maxChanceWords = 3
 
-	// maxUnknownShare is the largest part of the prompt, weighted by idf and without steering words,
-	// that may occur in no unit. Above this share the answer is at most a pointer, because the
+	// maxUnknownShare is the largest share of the prompt that may consist of unknown words, which occur in no unit.
+	// The share is weighted by idf and ignores steering words. Above it, the answer is at most a pointer, because the
 	// memory knows the subject but not the answer.
 	maxUnknownShare = .2
 
-	// absentWeight is the part of its highest score with which a word counts that no unit contains.
+	// absentWeight reduces the weight of a word that no unit contains: only this part of the word's highest score
+	// counts.
 	absentWeight = .5
 
-	// companionShare is the part of the floor that a unit must reach to be shown together with a unit above
-	// the floor.
+	// companionShare applies to a unit below the floor: it may still be shown together with a unit above the floor if
+	// its strength is at least this part of the floor.
 	companionShare = .5
 
-	// longIdentifierTerms is the number of terms (three parts and the whole identifier) from which an
-	// identifier counts as two words, because it is as rare as two words. An identifier with an
-	// underscore counts as two words as well. File and product names, such as main.go,
-	// src/main_test.go and TypeScript, count as a single word because any kind of prompt may
-	// contain them.
+	// longIdentifierTerms is the number of terms from which an identifier counts as two words: three parts and the
+	// whole identifier. Such an identifier is as rare as two words. An identifier with an underscore also counts as
+	// two words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word
+	// because any kind of prompt may contain them.
 	longIdentifierTerms = 4
 
-	minFloor          = .5   // the lowest floor, for a memory of any size
-	minOrderFloor     = 1.12 // the lowest floor for an order that shares at most [maxChanceWords] words with a turn
-	minNoteFloor      = .9   // the lowest floor of a note for a question
-	minNoteOrderFloor = 1.25 // the lowest floor of a note for an order
+	minFloor = .5 // lowest floor that a memory can have, whatever its size
+	// lowest floor for a turn if the prompt is an order and shares at most [maxChanceWords] words with the turn
+	minOrderFloor     = 1.12
+	minNoteFloor      = .9   // lowest floor for a note if the prompt is a question
+	minNoteOrderFloor = 1.25 // lowest floor for a note if the prompt is an order
 
-	// maxNoteWords is the maximum number of words, the prompt's heaviest, that count in a note's
-	// share.
+	// maxNoteWords limits how many words of a long prompt count in a note's share. The heaviest words are used.
 	maxNoteWords = 6
 
-	// A note's strength is multiplied by plainNoteFactor, and also by ruleFactor or uniqueFactor if the
-	// note has that property. So the strength of a note with exactly one property does not change.
+	// A note's strength is always multiplied by plainNoteFactor. It is also multiplied by ruleFactor or uniqueFactor
+	// if the note has that property. A note with exactly one of the properties therefore keeps its strength.
 	plainNoteFactor = 1 / 1.6
-	ruleFactor      = 1.6 // the note states a rule ([statesRule])
-	uniqueFactor    = 1.6 // for a note with a word of the prompt that no other note contains
+	ruleFactor      = 1.6 // applies to a note that states a rule ([statesRule])
+	uniqueFactor    = 1.6 // applies to a note with a word of the prompt that no other note contains
 )
 
-// Term is a term of a prompt, compared with a unit.
+// Term is one term of a prompt, and how it matches a certain unit.
 type Term struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
 	IDF    float64 // inverse document frequency (the value for a frequency of 0 if no unit contains the term)
-	Score  float64 // part of the unit's score
+	Score  float64 // what the term adds to the unit's score
 	Held   bool    // the unit contains the term
 	Absent bool    // no unit of the memory contains the term
-	Unique bool    // the term occurs in a single unit, and the memory is large enough for this to be rare
+	Unique bool    // the term occurs in exactly one unit, which is rare because the memory is large enough
 
-	// Of is the identifier that contains the term, or "" for a word. For example, parse, go and
-	// parse.go are parts of parse.go.
+	// Of is the identifier to which the term belongs, or "" for an ordinary word. The terms of the identifier
+	// parse.go, for example, are parse, go and parse.go.
 	Of string
 }
 
 // Strength tells how well a unit answers a prompt.
 type Strength struct {
 	Value float64 `json:"g"`
-	// score divided by the highest possible score, in which words that no unit contains count half
-	// (0 with fewer than two matched words)
-	ScoreShare   float64 `json:"share"`
-	Score        float64 `json:"score"`   // sum over all terms
-	MatchedWords int     `json:"matched"` // number of the prompt's words in the unit (a long identifier counts as two)
-	SubjectWords int     `json:"subject"` // like MatchedWords, without steering words
-	// part of the prompt that occurs in no unit, weighted by idf, without steering words
+	// the score divided by the highest possible score, or 0 with fewer than two matched words. In the highest possible
+	// score, a word that no unit contains counts half.
+	ScoreShare float64 `json:"share"`
+	Score      float64 `json:"score"` // sum of the scores of all terms
+	// number of the prompt's words that the unit contains (a long identifier counts as two words)
+	MatchedWords int `json:"matched"`
+	SubjectWords int `json:"subject"` // MatchedWords without steering words
+	// share of the prompt's words that no unit contains, weighted by idf and without steering words
 	UnknownShare float64 `json:"unknown"`
 
 	isNote bool
 }
 
-// StrengthOfTurn returns the strength of a turn for a prompt's terms. An identifier's terms count as a
-// single word, or as two if the identifier is long or contains an underscore.
+// StrengthOfTurn returns how strongly a turn of a conversation matches the prompt's terms. The terms of an identifier
+// count as a single word, or as two words if the identifier is long or contains an underscore.
 func StrengthOfTurn(terms []Term) Strength {
 	s, most, _ := sumWords(promptWords(terms))
 	s.setShareAndValue(sum(most), 1)
 	return s
 }
 
-// StrengthOfNote is like StrengthOfTurn for a note with this content. The terms' scores should not
-// depend on the length of a short note.
+// StrengthOfNote is like StrengthOfTurn for a note with the given content. A caller should pass scores that do not
+// depend on the note's length if the note is short.
 func StrengthOfNote(terms []Term, content string) Strength {
 	s, most, isUnique := sumWords(promptWords(terms))
 	s.isNote = true
@@ -139,9 +144,9 @@ func StrengthOfNote(terms []Term, content string) Strength {
 	return s
 }
 
-// sumWords returns the sums of the words' scores and counts. maxScores contains, for each word, the highest score that
-// the word can reach, where a word that no unit contains counts only partly. isUnique is true if the unit contains a
-// word that no other unit contains and that is not a steering word.
+// sumWords adds up the scores and counts of the words, and returns the sums in s. maxScores contains the highest score
+// that each word can reach, which is reduced for a word that no unit contains. isUnique is true if the unit contains a
+// word that is not a steering word and that no other unit contains.
 func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
@@ -172,7 +177,8 @@ func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique boo
 	return s, maxScores, isUnique
 }
 
-// setShareAndValue sets the share and the strength. The argument maxScore is the highest possible score.
+// setShareAndValue computes ScoreShare and Value from the score. maxScore is the highest possible score, and factor is
+// a factor of the value.
 func (s *Strength) setShareAndValue(maxScore, factor float64) {
 	if maxScore > 0 && s.MatchedWords >= minMatchedWords {
 		s.ScoreShare = min(s.Score/maxScore, 1)
@@ -187,14 +193,15 @@ func sum(all []float64) (total float64) {
 	return total
 }
 
-// promptWord is a word of a prompt, or an identifier.
+// promptWord is a word of a prompt. An identifier is a single promptWord, into which the identifier's terms are
+// merged.
 type promptWord struct {
 	Term
-	isSteering bool // a word with which people steer an agent, or a stop word
-	wordCount  int  // 1, or 2 for a long identifier
+	isSteering bool // the word is a stop word, or people use it to steer an agent
+	wordCount  int  // number of words for which it counts: 1, or 2 for a long identifier
 }
 
-// promptWords converts a prompt's terms to words. The terms of an identifier become one word, which counts as two
+// promptWords groups a prompt's terms into words. The terms of an identifier become one word, which counts as two
 // words if the identifier is long or contains an underscore.
 func promptWords(terms []Term) (all []promptWord) {
 	at := map[string]int{}
@@ -218,7 +225,7 @@ func promptWords(terms []Term) (all []promptWord) {
 	return all
 }
 
-// addTerm adds another term of the same identifier to w.
+// addTerm merges another term of the same identifier into w.
 func (w *promptWord) addTerm(o promptWord) {
 	w.isSteering = w.isSteering && o.isSteering
 	w.Held = w.Held || o.Held
@@ -241,7 +248,7 @@ func (w *promptWord) addTerm(o promptWord) {
 //go:embed steering.txt
 var steeringWordList string
 
-// steeringTerms returns the terms of the words with which people steer an agent.
+// steeringTerms returns the set of terms for the words with which people steer an agent.
 var steeringTerms = sync.OnceValue(func() map[string]bool {
 	terms := map[string]bool{}
 	for line := range strings.Lines(steeringWordList) {
@@ -255,18 +262,19 @@ var steeringTerms = sync.OnceValue(func() map[string]bool {
 	return terms
 })
 
-// Floor is the strength that a unit must exceed to be shown. Each memory has its own floor.
+// Floor is a strength that a unit must exceed to be shown. Each memory has its own floor, which is calibrated on
+// decoys.
 type Floor float64
 
-// UnreachableFloor is a floor that no unit exceeds.
+// UnreachableFloor is above the strength of every unit, so nothing is shown.
 const UnreachableFloor Floor = math.MaxFloat64
 
-// maxDecoyShare is the share of a language's decoys that may be above the floor.
+// maxDecoyShare is the share of a language's decoys that may exceed the floor, although no memory can answer a decoy.
 const maxDecoyShare = .02
 
-// FloorForDecoys returns the floor for the decoys' strengths, which are grouped by language. The
-// floor is the highest of the languages' 98th percentiles, because a memory is written in only
-// one or two languages.
+// FloorForDecoys returns the floor above which at most maxDecoyShare of the decoys are. The argument contains the
+// strengths that the decoys reach in the memory, by language. The 98th percentile is computed for each language, and
+// the highest is the floor, because a memory is written in only one or two languages.
 func FloorForDecoys(strengthsByLanguage map[string][]float64) Floor {
 	floor := minFloor
 	for _, of := range strengthsByLanguage {
@@ -278,7 +286,7 @@ func FloorForDecoys(strengthsByLanguage map[string][]float64) Floor {
 	return Floor(floor)
 }
 
-// AnswerQuestion returns what to show for the prompt if a unit has this strength.
+// AnswerQuestion returns what to show of a unit with strength s if the prompt is a question.
 func (f Floor) AnswerQuestion(s Strength) AnswerKind {
 	switch {
 	case s.Value <= float64(f.QuestionFloor(s)) || s.Score < minScore || s.SubjectWords < minSubjectWords:
@@ -291,7 +299,7 @@ func (f Floor) AnswerQuestion(s Strength) AnswerKind {
 	return AnswerPayload
 }
 
-// QuestionFloor returns the floor for a unit with strength s, if the prompt asks something ([IsQuestion]).
+// QuestionFloor returns the floor for a unit with strength s if the prompt is a question (see [IsQuestion]).
 func (f Floor) QuestionFloor(s Strength) Floor {
 	if s.isNote {
 		return max(f, minNoteFloor)
@@ -299,10 +307,10 @@ func (f Floor) QuestionFloor(s Strength) Floor {
 	return f
 }
 
-// OrderFloor returns the floor for a unit with strength s if the prompt asks nothing. An order names the parts of a
-// project, so that two or three of its words occur by chance in a unit of a small memory. Therefore such a unit needs
-// a higher strength than for a question. A turn with at least four words of the order has the floor for questions,
-// because four words are seldom a coincidence. A note always has the higher floor.
+// OrderFloor returns the floor for a unit with strength s if the prompt is an order. An order names parts of the
+// project, so a unit of a small memory may contain two or three of its words by chance. Therefore such a unit needs a
+// higher strength than for a question. A turn that contains at least four words of the order has the floor for
+// questions, because four words are seldom a coincidence. A note always has the higher floor.
 func (f Floor) OrderFloor(s Strength) Floor {
 	switch {
 	case s.isNote:
@@ -313,7 +321,7 @@ func (f Floor) OrderFloor(s Strength) Floor {
 	return max(f, minOrderFloor)
 }
 
-// AnswerOrder is like AnswerQuestion for a prompt that asks nothing.
+// AnswerOrder returns what to show of a unit with strength s if the prompt is an order.
 func (f Floor) AnswerOrder(s Strength) AnswerKind {
 	if s.SubjectWords < minWordsIfUnknown {
 		return AnswerSilence
@@ -321,5 +329,5 @@ func (f Floor) AnswerOrder(s Strength) AnswerKind {
 	return f.OrderFloor(s).AnswerQuestion(s)
 }
 
-// CanAccompanyAnswer reports whether a unit may be shown together with a unit that is an answer.
+// CanAccompanyAnswer reports whether a unit with strength s may be shown next to a unit that answers the prompt.
 func (f Floor) CanAccompanyAnswer(s Strength) bool { return s.Value >= companionShare*float64(f) }

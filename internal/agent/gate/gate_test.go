@@ -1,4 +1,4 @@
-// This file tests the rule on cases that were computed by hand.
+// This file tests strengths and floors on cases that were computed by hand.
 
 package gate
 
@@ -17,7 +17,7 @@ func TestStrengthOf(t *testing.T) {
 		term("price", 3, 4),
 		{Text: "bornholm", Most: 13.2, IDF: 6, Absent: true},
 	})
-	// share = 12 / (2.2·(5+3+6/2)), g = share·√12
+	// the expected share is 12 / (2.2·(5+3+6/2)), and the expected strength is share·√12
 	if want := 12 / 24.2 * math.Sqrt(12); math.Abs(s.Value-want) > 1e-9 || s.MatchedWords != 2 ||
 		s.SubjectWords != 2 ||
 		math.Abs(s.UnknownShare-6./14) > 1e-9 {

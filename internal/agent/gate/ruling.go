@@ -1,4 +1,4 @@
-// This file distinguishes notes that state a rule from descriptions.
+// This file distinguishes notes that state a rule from notes that only describe something.
 
 package gate
 
@@ -15,11 +15,11 @@ var ruleWordList string
 // ruleWords returns the lower-case words with which people state rules, limits and reasons.
 var ruleWords = sync.OnceValue(func() map[string]bool { return parseWordList(ruleWordList) })
 
-// ruleParts are parts of Chinese and Japanese rules.
+// ruleParts are substrings that occur in Chinese and Japanese rules.
 var ruleParts = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
 	"ない", "ません", "必ず", "だけ", "のみ", "ため"}
 
-// maxRuleSearch is the number of bytes at a note's beginning in which a rule is searched for.
+// maxRuleSearch limits the search for a rule to this many bytes at the beginning of a note.
 const maxRuleSearch = 2 << 10
 
 // statesRule reports whether a note says what must or must not be done, or why. Such a note

@@ -51,7 +51,7 @@ func TestStrengthOfNote(t *testing.T) {
 			t.Errorf("%s: strength %v, want %v", c.name, s.Value, c.want)
 		}
 	}
-	// The share counts the six heaviest words, so that a long prompt has the same strength as its first six words.
+	// Only the six heaviest words count in the share, so a long prompt has the same strength as its first six words.
 	long := append([]Term{}, shared...)
 	for range 4 {
 		long = append(long, term("heavy", 4, 0))

@@ -1,4 +1,4 @@
-// This file packs a context into a budget that is never exceeded.
+// This file packs a context into a token budget that is never exceeded.
 
 package prompt
 
@@ -8,15 +8,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// EstimateMarginPercent is the factor, in hundredths, by which a token estimate is multiplied before it is
-// compared with a budget that must not be exceeded. The lowest measured estimate was 0.79 of the
-// true count (see the table at the estimator), and 1/0.79 is 1.266.
+// EstimateMarginPercent corrects token estimates, which may be too low. An estimate is multiplied by this percentage
+// before it is compared with a budget that must not be exceeded. The lowest measured estimate was 0.79 of the true
+// count (see the table at the estimator), and 1/0.79 is 1.266.
 const EstimateMarginPercent = 127
 
-// MaxEstimate returns the largest estimate of tokens that certainly fits into the budget.
+// MaxEstimate returns the largest token estimate of a text that certainly fits into the budget.
 func MaxEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarginPercent) }
 
-// maxShortenAttempts is the maximum number of parts that are tried for the remaining room.
+// maxShortenAttempts limits how many parts are shortened on trial to fill the remaining room.
 const maxShortenAttempts = 20
 
 // PackIntoBudget counts the tokens of the parts and keeps the context within the budget, which must be
@@ -70,14 +70,14 @@ func (c *Context) PackIntoBudget(budget int) {
 	c.Parts = kept
 }
 
-// packer is the state of PackIntoBudget.
+// packer is the state of one call of PackIntoBudget.
 type packer struct {
 	*Context
-	remainingTokens int    // in estimated tokens
-	isIncluded      []bool // for each part, whether it is included
+	remainingTokens int    // what is left of the budget, in estimated tokens
+	isIncluded      []bool // isIncluded[i] is set if part i is included
 }
 
-// includeWhole includes a part if all of it fits.
+// includeWhole includes part i and returns true if the whole part fits into the remaining budget.
 func (k *packer) includeWhole(i int) bool {
 	p := &k.Parts[i]
 	k.isIncluded[i] = p.Tokens <= k.remainingTokens-k.Tokens
@@ -87,7 +87,7 @@ func (k *packer) includeWhole(i int) bool {
 	return k.isIncluded[i]
 }
 
-// includeShortened includes a part, shortened to the remaining room if necessary.
+// includeShortened includes part i. If the part does not fit, it is shortened to the remaining budget or left out.
 func (k *packer) includeShortened(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
@@ -105,15 +105,15 @@ func (k *packer) includeShortened(i int) {
 	}
 }
 
-// Fence puts s into a Markdown code block. The fence has at least three backticks and one more than
-// the longest sequence of backticks in s, so that s cannot end the block.
+// Fence returns s in a fenced Markdown code block with the given info string. The fence has at least three backticks,
+// and more backticks than any sequence of backticks in s, so that s cannot end the block.
 func Fence(info, s string) string { return text.FenceCode(info, s) }
 
-// FitParagraphs returns the longest beginning of s that ends at a paragraph's end and for which fits
-// returns true. It returns "" if no such beginning exists. If fits accepts a text, it must accept
-// each beginning of the text.
+// FitParagraphs returns the longest beginning of s that ends at a paragraph's end and that fits accepts. It returns ""
+// if fits accepts no such beginning. A fits function that accepts a text must also accept every beginning of this
+// text.
 func FitParagraphs(s string, fits func(string) bool) string {
-	var ends []int // ends of paragraphs, without the blank lines
+	var ends []int // offsets at which a paragraph ends, before the blank lines
 	for i := 0; i < len(s); {
 		j := strings.Index(s[i:], "\n\n")
 		if j < 0 {

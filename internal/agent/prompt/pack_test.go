@@ -1,4 +1,4 @@
-// Tests packing into a budget, fences and cutting at paragraphs.
+// This file tests packing into a budget, code fences, and cutting at paragraphs.
 
 package prompt
 

@@ -1,8 +1,8 @@
-// This file declares the context and its parts.
+// This file defines the context of a model and the parts of a context.
 
-// Package prompt builds the text that a model is shown before it begins, which is called its context.
-// A context has parts in order, each with its source, and a list of parts that were left out. Dialects and profiles
-// choose the parts, and this package counts, cuts and prints them.
+// Package prompt builds the text that a model is shown before it begins, which is called its context. A context
+// consists of ordered parts, each with its source, and has a list of parts that were left out. Dialects (memory
+// layouts) and profiles choose the parts. This package counts their tokens, and shortens and prints them.
 package prompt
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Role is the position of a part in the model's input.
+// Role says where a part is placed in the model's input.
 type Role string
 
-// The values of Role.
+// The possible roles of a part.
 const (
 	RoleSystem Role = "system" // the part belongs to the system prompt
 	RoleUser   Role = "user"   // the part goes before the newest message and is not stored in the conversation
@@ -29,37 +29,39 @@ type Part struct {
 	Source string `json:"source,omitempty"` // file or entry from which the part comes
 	Role   Role   `json:"role"`             // "" means RoleSystem
 	Text   string `json:"text"`             // exact text, including blank lines and headers
-	Tokens int    `json:"tokens"`           // estimate, set by FitToBudget and PackIntoBudget
+	Tokens int    `json:"tokens"`           // estimated number of tokens, set by FitToBudget and PackIntoBudget
 	Reason string `json:"why,omitempty"`    // reason why the part is included
 
-	// IsPinned parts are never left out. They are parts that the layout promises to include always.
+	// IsPinned is set for a part that the layout promises to include always. FitToBudget never leaves it out.
+	// PackIntoBudget leaves it out only if even a shortened version does not fit.
 	IsPinned bool `json:"pinned,omitempty"`
-	// Short, if not nil, returns a shorter version of the part, or "". The version has about
-	// the given number of tokens or fewer, and ends at a paragraph's end.
+	// Shorten returns a shorter version of the part, or "" if that is impossible. The version has about the given
+	// number of tokens or fewer, and ends at a paragraph's end. If Shorten is nil, the part cannot be shortened.
 	Shorten func(tokens int) string `json:"-"`
 
-	isFramed                 bool   // the part was made by WithFrame
-	framePrefix, frameSuffix string // for a framed part: the text around its body
+	isFramed                 bool   // WithFrame made this part
+	framePrefix, frameSuffix string // the text before and after the body of a framed part
 }
 
-// OmittedText is text that was left out because of the budget.
+// OmittedText describes a text that was left out because the budget was too small.
 type OmittedText struct {
 	Name   string `json:"name"`
 	Source string `json:"source,omitempty"`
-	Tokens int    `json:"tokens"` // number of tokens left out (for a shortened part, the difference)
+	// number of tokens that were left out (for a shortened part, the tokens by which it was shortened)
+	Tokens int    `json:"tokens"`
 	Reason string `json:"why"`
 }
 
-// Context is the text that is put before the model, and the reasons for it.
+// Context is the text that a model is shown before it begins, with the reason for each part.
 type Context struct {
 	Parts        []Part        `json:"parts"`
 	OmittedTexts []OmittedText `json:"cut,omitempty"`
-	Budget       int           `json:"budget,omitempty"` // in tokens (0 means unlimited)
-	Tokens       int           `json:"tokens"`           // estimate for all parts
+	Budget       int           `json:"budget,omitempty"` // maximum number of tokens (0 means unlimited)
+	Tokens       int           `json:"tokens"`           // estimated number of tokens in all parts
 }
 
-// Add appends the parts that have a text. Empty parts are ignored, so that a layout can add a file
-// that does not exist.
+// Add appends parts to the context. It ignores a part without a text, so that a layout can add a file that may not
+// exist.
 func (c *Context) Add(parts ...Part) {
 	for _, p := range parts {
 		if p.Text != "" {
@@ -68,10 +70,10 @@ func (c *Context) Add(parts ...Part) {
 	}
 }
 
-// Text returns the concatenated parts. Blank lines are included in the parts.
+// Text returns the texts of all parts, one after the other. It adds no blank lines, because the parts contain them.
 func (c Context) Text() string { return c.roleText("") }
 
-// RoleText returns the concatenated parts with that role.
+// RoleText returns the texts of all parts with role r, one after the other.
 func (c Context) RoleText(r Role) string { return c.roleText(r) }
 
 func (c Context) roleText(r Role) string {
@@ -84,8 +86,8 @@ func (c Context) roleText(r Role) string {
 	return b.String()
 }
 
-// Manifest returns a line for each part with the part's tokens, the source and the reason for
-// including the part, then a line for each part that was cut. Sources are quoted.
+// Manifest describes the context for a person. It returns a line for each part, with the tokens, the quoted source and
+// the reason for including the part. A line for each part that was cut or left out follows.
 func (c Context) Manifest() string {
 	var b strings.Builder
 	for _, p := range c.Parts {
@@ -107,11 +109,10 @@ func describeSource(source, why string) string {
 	return source + why
 }
 
-// FitToBudget counts the parts' tokens and keeps the context within the budget. 0 means unlimited.
-// Pinned parts are always included and are counted first. Other parts are included in order if
-// they fit. A part that does not fit is shortened if possible, and otherwise left out. Later
-// parts may still fit. FitToBudget is deterministic. If the pinned parts exceed the budget, Tokens is
-// larger than Budget afterwards.
+// FitToBudget estimates the tokens of each part, and keeps the context within the budget. A budget of 0 means
+// unlimited. Pinned parts are always included and are counted first. Other parts are included in order if they fit. A
+// part that does not fit is shortened if possible, and otherwise left out. Later parts may still fit. FitToBudget is
+// deterministic. If the pinned parts alone exceed the budget, Tokens is larger than Budget afterwards.
 func (c *Context) FitToBudget(budget int) {
 	c.Budget, c.Tokens = budget, 0
 	for i := range c.Parts {
@@ -146,7 +147,7 @@ func (c *Context) FitToBudget(budget int) {
 	c.Parts = kept
 }
 
-// shortenPart returns at most tokens tokens of a part, or "" if the part cannot be shortened.
+// shortenPart returns a version of part p with at most the given number of tokens, or "" if p cannot be shortened.
 func shortenPart(p Part, tokens int) string {
 	if p.Shorten == nil || tokens <= 0 {
 		return ""
@@ -157,6 +158,6 @@ func shortenPart(p Part, tokens int) string {
 	return ""
 }
 
-// EstimateTokens estimates the number of tokens in s. It tends to overestimate. The table at the estimator
-// shows the error.
+// EstimateTokens estimates the number of tokens in s. The estimate is usually too high. The table at the estimator
+// shows its error for several kinds of text.
 func EstimateTokens(s string) int { return text.EstimateTokens(s) }

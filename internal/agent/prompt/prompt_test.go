@@ -1,4 +1,4 @@
-// Tests counting and cutting.
+// This file tests how tokens are counted and how a context is cut.
 
 package prompt
 
@@ -15,8 +15,8 @@ func TestFit(t *testing.T) {
 		name   string
 		parts  []Part
 		budget int
-		want   string // the names that stay
-		cut    string // the names that do not, or not whole
+		want   string // the names of the parts that stay complete
+		cut    string // the names of the parts that are left out or shortened
 	}{
 		{"no bound", []Part{{Name: "a", Text: words(100)}, {Name: "b", Text: words(900)}}, 0, "a b", ""},
 		{"all fit", []Part{{Name: "a", Text: words(10)}, {Name: "b", Text: words(10)}}, 100, "a b", ""},

@@ -1,4 +1,4 @@
-// This file renders the report of an answer for a model.
+// This file converts the report of a verb's answer to a text for a model.
 
 package prompt
 
@@ -38,26 +38,26 @@ func ReportText(r report.Report, formatCommands func(text string) string) string
 	return b.String()
 }
 
-// endLine ends the last line of a text. The text of a [report.Document] may end within a line.
+// endLine appends a newline if the text in b does not end with a newline. The text of a [report.Document] may end
+// within a line.
 func endLine(b *strings.Builder) {
 	if text := b.String(); text != "" && !strings.HasSuffix(text, "\n") {
 		b.WriteString("\n")
 	}
 }
 
-// ReporterText returns an answer as a text for a model.
+// ReporterText returns the text of an answer for a model. Commands in the text stay unchanged.
 func ReporterText(a report.Reporter) string { return ReportText(a.Report(), nil) }
 
-// WriteSection writes one section of a report. It is for callers that count each list item's
-// tokens.
+// WriteSection appends the text of one section to b. Callers use it to count the tokens of single list items.
 func WriteSection(b *strings.Builder, s report.Section) {
 	sectionWriter{b, func(text string) string { return text }}.writeSection(s)
 }
 
-// sectionWriter writes the sections of a report.
+// sectionWriter writes the text of a report's sections for a model.
 type sectionWriter struct {
 	b              *strings.Builder
-	formatCommands func(text string) string // see [ReportText]
+	formatCommands func(text string) string // rewrites commands in oxbow's own texts; see [ReportText]
 }
 
 func (w sectionWriter) writeSection(s report.Section) {
@@ -86,7 +86,7 @@ func (w sectionWriter) writeSection(s report.Section) {
 	}
 }
 
-// writeFinding writes a finding on a line.
+// writeFinding writes the result of a check on one line.
 func (w sectionWriter) writeFinding(f report.Finding) {
 	w.b.WriteString(string(f.Level) + ", " + string(f.Topic) + ": " + w.formatValue(f.Result))
 	if f.Remedy != "" {
@@ -95,7 +95,7 @@ func (w sectionWriter) writeFinding(f report.Finding) {
 	w.b.WriteString("\n")
 }
 
-// writeRecord writes a record: the key, the cells in parentheses, and below that the record's lines.
+// writeRecord writes a record: its key, then its cells in parentheses, then its text cells on the lines below.
 func (w sectionWriter) writeRecord(r report.Record) {
 	switch {
 	case !r.Effect.IsEmpty():
@@ -125,8 +125,8 @@ func (w sectionWriter) writeRecord(r report.Record) {
 	w.writeCells(r.TextCells)
 }
 
-// writeCells writes cells below each other. If a cell contains a text, the cell's name becomes
-// the fence's name.
+// writeCells writes each cell on a line of its own. If the value of a cell is a text, the text is put into a code
+// fence, and the cell's name becomes the info string of the fence.
 func (w sectionWriter) writeCells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
@@ -148,7 +148,7 @@ func (w sectionWriter) writeCells(cells []report.Cell) {
 	}
 }
 
-// writeRows writes a table without padding.
+// writeRows writes the rows of a table without aligning the columns, because spaces cost tokens.
 func (w sectionWriter) writeRows(t report.Table) {
 	if t.Columns != nil {
 		w.b.WriteString(strings.Join(t.Columns, ", ") + "\n")
@@ -162,8 +162,8 @@ func (w sectionWriter) writeRows(t report.Table) {
 	}
 }
 
-// writeItems writes all items of a list, because a model has no other way to list the remaining
-// items.
+// writeItems writes all items of a list. It does not shorten the list, because a model has no other way to see the
+// remaining items.
 func (w sectionWriter) writeItems(l report.List) {
 	for i, s := range l.Items {
 		if l.HasBlankLines && w.b.Len() > 0 {
@@ -176,7 +176,7 @@ func (w sectionWriter) writeItems(l report.List) {
 	}
 }
 
-// formatCell is like value, but returns "" for an empty text, because such cells are omitted.
+// formatCell returns the text of a cell's value, or "" if the value is an empty text, because such cells are omitted.
 func (w sectionWriter) formatCell(v any) string {
 	if v == "" {
 		return ""
@@ -184,8 +184,8 @@ func (w sectionWriter) formatCell(v any) string {
 	return w.formatValue(v)
 }
 
-// formatValue returns a value on one line. It is the only function that quotes the values of a report for models. All
-// values are quoted except those that are oxbow's own, because they may contain the text of others.
+// formatValue returns a value on one line. No other function quotes the values of a report for models. All values are
+// quoted except oxbow's own texts, because other values may contain text by others.
 func (w sectionWriter) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:

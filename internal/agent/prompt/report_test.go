@@ -1,4 +1,4 @@
-// This file tests the texts of reports.
+// This file tests the texts of reports for a model.
 
 package prompt
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// toldNote is a note with words for models.
+// toldNote is a note that has a special wording for models.
 type toldNote struct{}
 
 func (toldNote) ForModel() string { return "undo with seq [3]" }

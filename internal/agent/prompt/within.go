@@ -1,4 +1,4 @@
-// This file cuts a context to a number of bytes, for readers with such a limit.
+// This file cuts a context to a number of bytes, for clients that show only so many bytes.
 
 package prompt
 
@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxSmallPart is the size, in bytes, up to which a pinned part is included completely if there is
-	// room.
+	// maxSmallPart is the largest size, in bytes, of a small pinned part. A small pinned part is included completely
+	// if there is room.
 	maxSmallPart = 1500
 	// cutMark is the last line of a shortened part.
 	cutMark = "\n[… cut here]"
-	// maxNamedParts is the maximum number of parts that the last line names.
+	// maxNamedParts is the maximum number of cut parts that the last line of the text names.
 	maxNamedParts = 3
 )
 
-// WithFrame returns a copy of the part with a text that can be cut. before and after, for example a
-// block's tags, are never cut. Only body is cut.
+// WithFrame returns a copy of the part whose text is before, body and after. If the part is cut, only body becomes
+// shorter. before and after stay complete, for example the tags of a block.
 func (p Part) WithFrame(before, body, after string) Part {
 	p.Text = before + body + after
 	p.framePrefix = before
@@ -39,7 +39,8 @@ func (p Part) WithFrame(before, body, after string) Part {
 	return p
 }
 
-// cutFramed returns a framed part in at most limit bytes, or "" if nothing of the body fits.
+// cutFramed returns the text of a framed part with a body that is cut so that the text has at most limit bytes. It
+// returns "" if no text of the body fits.
 func (p Part) cutFramed(limit int) string {
 	body := p.Text[len(p.framePrefix) : len(p.Text)-len(p.frameSuffix)]
 	room := limit - len(p.framePrefix) - len(p.frameSuffix) - len(cutMark)
@@ -53,8 +54,8 @@ func (p Part) cutFramed(limit int) string {
 	return p.framePrefix + body + cutMark + p.frameSuffix
 }
 
-// cutAtParagraph returns the beginning of s in at most limit bytes. It ends at a paragraph's
-// end if one is in the second half, and otherwise at the end of a line, a word or a character.
+// cutAtParagraph cuts s to at most limit bytes. If a paragraph ends in the second half of the allowed bytes, s is cut
+// there. Otherwise s is cut at the end of a line, a word or a character.
 func cutAtParagraph(s string, limit int) string {
 	if limit <= 0 {
 		return ""
@@ -73,17 +74,17 @@ func cutAtParagraph(s string, limit int) string {
 	return s[:limit]
 }
 
-// TextWithin returns the text in at most limit bytes. If the text is too long, the pinned parts
-// are added first. Small pinned parts are complete. Large pinned parts are cut at a paragraph's
-// end and share the room. The remaining room is used for all further parts, in order. The last
-// line names the parts that were cut and ends with advice, a sentence that states where the
-// complete text is.
+// TextWithin returns the context's text, cut to at most limit bytes. If the text is too long, the pinned parts are
+// added first: small ones completely, and large ones cut at a paragraph's end, so that they share the room. The other
+// parts then fill the remaining room in their order. The last line names the parts that were cut and ends with advice,
+// a sentence that says where the complete text is.
 func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
 	w := &limitedText{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
-	w.remainingBytes = limit - len(w.cutSummary(advice, c.Parts)) - 20 // room for the number of parts in the last line
+	// 20 bytes are reserved for the number of parts in the last line
+	w.remainingBytes = limit - len(w.cutSummary(advice, c.Parts)) - 20
 	w.addPinned()
 	w.addOthers()
 	var cut []Part
@@ -99,15 +100,15 @@ func (c Context) TextWithin(limit int, advice string) string {
 	return text
 }
 
-// limitedText is the state of TextWithin.
+// limitedText is the state of one call of TextWithin.
 type limitedText struct {
 	parts          []Part
-	partTexts      []string // by part ("" if it is left out)
-	remainingBytes int      // in bytes
+	partTexts      []string // text of each part, by the part's index ("" if the part is left out)
+	remainingBytes int      // number of bytes that may still be added
 }
 
-// addPinned adds the pinned parts, small parts first. Each part has an equal share of the
-// remaining room, so that room that small parts do not need is available to larger parts.
+// addPinned adds the pinned parts, the smallest first. Each part gets an equal share of the remaining room. If a small
+// part does not use its share, larger parts can.
 func (w *limitedText) addPinned() {
 	var pinned []int
 	for i, p := range w.parts {
@@ -122,8 +123,7 @@ func (w *limitedText) addPinned() {
 	}
 }
 
-// addOthers adds the parts that are not pinned if they fit. The first part that does not fit is
-// shortened.
+// addOthers adds, in order, each part that is not pinned and that fits. It shortens the first part that does not fit.
 func (w *limitedText) addOthers() {
 	hasShort := false
 	for i, p := range w.parts {
@@ -138,13 +138,13 @@ func (w *limitedText) addOthers() {
 	}
 }
 
-// addPart adds a part, cut to limit bytes.
+// addPart adds part i, cut to at most limit bytes.
 func (w *limitedText) addPart(i, limit int) {
 	w.partTexts[i] = w.parts[i].textWithin(limit)
 	w.remainingBytes -= len(w.partTexts[i])
 }
 
-// textWithin returns the part's text in at most limit bytes, or "" if that is impossible.
+// textWithin returns the part's text, cut to at most limit bytes. It returns "" if no text fits.
 func (p Part) textWithin(limit int) string {
 	if len(p.Text) <= limit {
 		return p.Text
@@ -160,7 +160,8 @@ func (p Part) textWithin(limit int) string {
 	return p.cutFramed(limit)
 }
 
-// cutSummary returns the line that names the parts that were cut.
+// cutSummary returns the last line of a text that is cut. The line names the parts in cut, and ends with the sentence
+// rest.
 func (w *limitedText) cutSummary(rest string, cut []Part) string {
 	var names []string
 	for _, p := range cut {

@@ -1,4 +1,4 @@
-// Tests cutting a context to a number of bytes.
+// This file tests how a context is cut to a number of bytes.
 
 package prompt
 

@@ -1,4 +1,4 @@
-// Package ctxmutex provides a mutex that a goroutine can wait for until a context is done.
+// Package ctxmutex provides a mutex. A goroutine that waits for the mutex can stop waiting when a context is done.
 package ctxmutex
 
 import "context"
@@ -9,10 +9,9 @@ type Mutex chan struct{}
 // New returns a mutex that is not locked.
 func New() Mutex { return make(Mutex, 1) }
 
-// Lock locks the mutex.
 func (m Mutex) Lock() { m <- struct{}{} }
 
-// Unlock unlocks the mutex, which must be locked.
+// Unlock unlocks the mutex. If the mutex is not locked, Unlock blocks until it is.
 func (m Mutex) Unlock() { <-m }
 
 // TryLock locks the mutex if it is unlocked, and reports whether it succeeded.
@@ -25,8 +24,8 @@ func (m Mutex) TryLock() bool {
 	}
 }
 
-// LockContext locks the mutex. It returns the error of ctx if ctx is done first. If the mutex is
-// unlocked, LockContext locks it even if ctx is done.
+// LockContext locks the mutex, and waits if necessary. If ctx is done while LockContext waits, it returns the error of
+// ctx. An unlocked mutex is locked even if ctx is already done.
 func (m Mutex) LockContext(ctx context.Context) error {
 	if m.TryLock() {
 		return nil

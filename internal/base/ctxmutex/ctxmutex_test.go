@@ -1,4 +1,4 @@
-// Tests of a mutex whose waiting can end with a context.
+// This file tests a mutex for which a goroutine waits no longer than its context allows.
 
 package ctxmutex_test
 
@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
-// One goroutine has the mutex at a time; another waits for it, or for its context.
+// TestMutex checks that only one goroutine has the mutex at a time, and that another goroutine waits for the mutex or
+// for its own context.
 func TestMutex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := ctxmutex.New()

@@ -1,4 +1,4 @@
-// This file lists the common lines and the changed lines of two texts.
+// This file compares two texts line by line, and lists their common and their changed lines.
 
 package diff
 
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// DiffLines yields the lines of both texts in order. The mark is ' ' for a line in both texts, '-'
+// DiffLines yields the lines of both texts in order, each with a mark. The mark is ' ' for a line in both texts, '-'
 // for a line only in before, and '+' for a line only in after.
 func DiffLines(before, after string) iter.Seq2[byte, string] {
 	return func(yield func(mark byte, line string) bool) {

@@ -5,11 +5,10 @@ package diff
 
 import "slices"
 
-// Interner assigns IDs to lines, so that lines can be compared quickly. Equal lines have the same
-// ID.
+// Interner assigns a number, called ID, to each distinct line. Comparing the IDs is faster than comparing the lines.
 type Interner map[string]int32
 
-// LineID returns the ID of a line. A new line gets the next ID.
+// LineID returns the ID of a line. If the line has no ID yet, it gets the next unused number.
 func (in Interner) LineID(line string) int32 {
 	n, ok := in[line]
 	if !ok {
@@ -31,18 +30,19 @@ func (in Interner) LineIDs(lines []string) []int32 {
 // A Mapper finds, for the lines of one text, the equal lines of another text. A Mapper can be used
 // for many pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
 type Mapper struct {
-	occurrences []occurrence // by line ID; all zero between calls
+	occurrences []occurrence // indexed by line ID; all counts are zero between two calls of MapLines
 }
 
-// occurrence has the number of times that a line occurs in each of two texts, and the index of its
-// last occurrence in each.
+// occurrence counts a line in two texts, A and B. It contains the number of times that the line occurs in each text,
+// and the index of the last occurrence in each text.
 type occurrence struct{ countA, countB, lastA, lastB int32 }
 
-// MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines
-// are in the same order in both texts. It is a patience diff (Bram Cohen): lines that occur
-// exactly once in each text are anchors, and the parts between two anchors are mapped
-// separately. A part without anchors is mapped by a shortest edit script (Myers, "An O(ND)
-// Difference Algorithm and Its Variations", 1986).
+// MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines are in the same order in
+// both texts.
+//
+// The method is patience diff (Bram Cohen). Lines that occur exactly once in each text are anchors, and the parts
+// between two anchors are mapped separately. A part without anchors is mapped by a shortest edit script (Myers, "An
+// O(ND) Difference Algorithm and Its Variations", 1986).
 func (d *Mapper) MapLines(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
@@ -61,10 +61,10 @@ func (d *Mapper) MapLines(a, b []int32) []int {
 	return m
 }
 
-// mapPart maps the lines of a part of the first text to equal lines in a part of the second text. a and b are the line
-// IDs in the parts, which start at lines i and j of the whole texts. For each line that it maps, mapPart sets the
-// element of m with the number of the line. It first maps equal lines at the beginning and end. Then it divides the
-// parts at anchors or, without anchors, finds a shortest edit script.
+// mapPart maps the lines of one part of each text. a and b are the line IDs in the parts, which begin at line i of the
+// first text and at line j of the second text. If a line has an equal line in the other part, mapPart stores this
+// line's index in m. It first maps equal lines at the beginning and end. Then it divides the parts at anchors or,
+// without anchors, finds a shortest edit script.
 func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
@@ -94,9 +94,9 @@ func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
 	d.mapPart(a[x:], b[y:], i+x, j+y, m)
 }
 
-// findAnchors returns the index pairs of lines that occur exactly once in each text. If these lines
-// are in a different order in the two texts, findAnchors returns the longest list of pairs in which
-// both indexes increase.
+// findAnchors returns the anchors: pairs of indexes of the lines that occur exactly once in each text. Both indexes
+// increase from pair to pair. If the texts have these lines in different orders, findAnchors returns a longest list of
+// such pairs.
 func (d *Mapper) findAnchors(a, b []int32) [][2]int {
 	occurrences := d.occurrences
 	for i, l := range a {
@@ -119,9 +119,9 @@ func (d *Mapper) findAnchors(a, b []int32) [][2]int {
 	return longestAscending(pairs)
 }
 
-// longestAscending returns the longest subsequence of pairs with ascending second numbers. It uses
-// patience sorting: for each length, tops contains the pair with the smallest second number that
-// ends a sequence of this length.
+// longestAscending returns the longest subsequence of pairs in which the second numbers increase. It uses patience
+// sorting. For each length, the slice tops contains the last pair of a sequence with this length. Among several such
+// sequences, it is the pair with the smallest second number.
 func longestAscending(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	previous := make([]int, len(pairs))
@@ -147,17 +147,18 @@ func longestAscending(pairs [][2]int) [][2]int {
 	return result
 }
 
-// maxEdits is the maximum number of edits for which myers searches. A part with more edits is
-// treated as rewritten: the memory grows with the square of the edits, and such a mapping would not
-// be useful.
+// maxEdits is the maximum number of edits for which mapByMyers searches. If more edits are necessary, the part counts
+// as rewritten. The reasons are that the memory grows with the square of the number of edits, and that such a mapping
+// would not be useful.
 const maxEdits = 1000
 
-// mapByMyers maps a part of each text by a shortest edit script. The arguments are those of mapPart. If more than
-// maxEdits edits are necessary, it maps nothing.
+// mapByMyers maps a part of each text by a shortest edit script. It has the same arguments as mapPart. If more than
+// maxEdits edits are necessary, it maps no line.
 func mapByMyers(a, b []int32, i, j int, m []int) {
 	maxDistance := min(len(a)+len(b), maxEdits)
-	furthest := make([]int32, 2*maxDistance+2) // furthest position in a on each diagonal
-	var trace [][]int32                        // for each round, the part of v that the round can change
+	furthest := make([]int32, 2*maxDistance+2) // furthest position in a that was reached on each diagonal
+	// for each round, a copy of the part of furthest that the round can change
+	var trace [][]int32
 	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
@@ -179,9 +180,9 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 	}
 }
 
-// endsWithInsertion reports whether the furthest path to diagonal k in round d ends with an inserted line
-// of b and the equal lines after it. Otherwise it ends with a deleted line of a. The slice furthest
-// contains the furthest positions of the round before. Diagonal 0 is at index middle.
+// endsWithInsertion reports how the furthest path to diagonal k ends in round d. It returns true if the last edit
+// inserts a line of b, and false if the last edit deletes a line of a. Equal lines may follow the edit. The slice
+// furthest contains the furthest positions of the previous round. Diagonal 0 is at index middle.
 func endsWithInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {
 		return k == -d
@@ -189,8 +190,8 @@ func endsWithInsertion(furthest []int32, middle, k, d int) bool {
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// mapTrace follows the trace from the end of both texts back to their start, and maps the equal
-// lines. Round d of the trace has the ends of the diagonals -d to d.
+// mapTrace follows the trace from the end of both texts back to the start, and maps the equal lines on the path. Round
+// d of the trace contains the furthest positions on the diagonals -d to d.
 func mapTrace(trace [][]int32, x, y, i, j int, m []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]

@@ -1,4 +1,4 @@
-// Tests of line maps.
+// This file tests how the lines of two texts are mapped.
 
 package diff
 
@@ -31,7 +31,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// lcs is the length of the longest common subsequence, by the textbook table.
+// lcs returns the length of the longest common subsequence. It fills the table of the textbook algorithm.
 func lcs(a, b []int32) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {
@@ -49,8 +49,8 @@ func lcs(a, b []int32) int {
 	return row[len(b)]
 }
 
-// TestMyersIsShortest compares with the textbook, and Map with what it
-// promises.
+// TestMyersIsShortest checks that a map has as many equal lines as the textbook algorithm finds, and that it keeps the
+// promises of MapLines.
 func TestMyersIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	text := func(letters int32) []int32 {

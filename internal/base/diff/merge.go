@@ -1,4 +1,4 @@
-// This file merges two changed versions of a text by line. It is the only merge of lines in this module.
+// This file merges two changed versions of a text by line. No other code in this module merges lines.
 
 package diff
 
@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// LineChange replaces some lines of a base text.
+// LineChange replaces some lines of a base text by new lines.
 type LineChange struct {
-	From, To int      // replaced lines of the base, without To
+	From, To int      // the lines From to To-1 of the base are replaced
 	Lines    []string // new lines
 }
 
-// Compare orders changes by their position in the base, then by their new lines. It returns 0 for equal
-// changes.
+// Compare orders changes by their position in the base. Changes at the same position are ordered by their new lines.
+// It returns 0 for equal changes.
 func (c LineChange) Compare(d LineChange) int {
 	if c.From != d.From {
 		return c.From - d.From
@@ -26,8 +26,8 @@ func (c LineChange) Compare(d LineChange) int {
 	return slices.Compare(c.Lines, d.Lines)
 }
 
-// LineChanges returns the changes that turn the lines of base into the lines of changed, in order. There are unchanged
-// lines between any two changes.
+// LineChanges returns the changes that turn the lines of base into the lines of changed, in order. Between any two
+// changes there is at least one unchanged line.
 func LineChanges(base, changed []string) (changes []LineChange) {
 	in := Interner{}
 	var m Mapper
@@ -48,23 +48,23 @@ func LineChanges(base, changed []string) (changes []LineChange) {
 	return changes
 }
 
-// ResolveConflict returns the lines that replace the lines of base from changes[0].From to to, without to. At least
-// two different changes overlap or touch there.
+// ResolveConflict decides about changes that overlap or touch and are not equal. It returns the lines that replace the
+// base's lines from changes[0].From to to-1.
 type ResolveConflict func(changes []LineChange, to int) ([]string, error)
 
-// ApplyChanges applies the changes of several versions to the lines of base. Equal changes are applied once.
-// The result does not depend on the order of the changes. If conflict returns an error, ApplyChanges
-// returns the error.
+// ApplyChanges applies the changes of several versions to the lines of base. Equal changes are applied once. The
+// function conflict decides about changes that overlap or touch. If it returns an error, ApplyChanges returns that
+// error. The result does not depend on the order of the changes.
 //
-// It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). The
-// lines that all versions have in common with base are fixed points.
+// It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). The lines that all versions
+// have in common with base are fixed points.
 func ApplyChanges(base []string, changes []LineChange, conflict ResolveConflict) (merged []string, err error) {
 	all := slices.SortedFunc(slices.Values(changes), LineChange.Compare)
 	all = slices.CompactFunc(all, func(c, d LineChange) bool { return c.Compare(d) == 0 })
 	at := 0
 	for len(all) > 0 {
 		n, to := 1, all[0].To
-		for n < len(all) && all[n].From <= to { // the changes overlap or touch
+		for n < len(all) && all[n].From <= to { // this change overlaps or touches the changes before it
 			to = max(to, all[n].To)
 			n++
 		}
@@ -83,9 +83,8 @@ func ApplyChanges(base []string, changes []LineChange, conflict ResolveConflict)
 	return append(merged, base[at:]...), nil
 }
 
-// MergeLines merges two texts that were derived from base. It returns "" and false if the texts changed
-// the same or adjacent lines in different ways. A line ends with \n, except for the last. The
-// result does not depend on the order of ours and theirs.
+// MergeLines merges two texts, ours and theirs, that were derived from base. It returns "" and false if the texts
+// changed the same or adjacent lines in different ways. Exchanging ours and theirs does not change the result.
 func MergeLines(base, ours, theirs string) (string, bool) {
 	switch {
 	case ours == theirs || theirs == base:
@@ -99,7 +98,7 @@ func MergeLines(base, ours, theirs string) (string, bool) {
 	return strings.Join(merged, ""), err == nil
 }
 
-// errConflict ends a merge at the first conflict.
+// errConflict is returned by the conflict function of MergeLines to end the merge.
 var errConflict = errors.New("both versions changed the same lines")
 
 // splitAfterNewlines splits a text after each \n.

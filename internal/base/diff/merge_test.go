@@ -1,5 +1,5 @@
-// Tests of the merge: a table of what people and programs do, and what
-// must hold of any three texts.
+// This file tests merges. A table contains changes that people and programs make. Other tests check properties that
+// hold for any three texts.
 
 package diff
 
@@ -46,7 +46,7 @@ func TestLinesOfLongTexts(t *testing.T) {
 	if got, clean := MergeLines(base, ours, theirs); !clean || got != "first\n"+base+"last\n" {
 		t.Errorf("Lines() of long texts: clean %v, %d bytes", clean, len(got))
 	}
-	// Nothing alike: the work stays bounded, and nothing is lost.
+	// Texts without a common line must not take too much work, and no line may be lost.
 	var a, b strings.Builder
 	for range 20_000 {
 		a.WriteString("a\n")
@@ -75,8 +75,8 @@ func FuzzLines(f *testing.F) {
 		if !clean {
 			return
 		}
-		// What is in the result came from somewhere, and what only one side
-		// brought in is there.
+		// Each line of the result comes from one of the three texts, and each line that only one side added is in the
+		// result.
 		from := slices.Concat(splitAfterNewlines(base), splitAfterNewlines(ours), splitAfterNewlines(theirs))
 		for _, l := range splitAfterNewlines(got) {
 			if !slices.Contains(from, l) && !slices.Contains(from, strings.TrimSuffix(l, "\n")) &&

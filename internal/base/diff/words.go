@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// LinePart is a part of a line.
+// LinePart is a part of a line: some words that are all changed or all unchanged.
 type LinePart struct {
 	Text      string
-	IsChanged bool // the other line does not have this part
+	IsChanged bool // the part does not occur in the other line
 }
 
-// maxWords is the maximum number of words in lines that [CompareWords] compares.
+// maxWords is the maximum number of words in a line. [CompareWords] does not compare longer lines.
 const maxWords = 400
 
 // CompareWords compares two lines word by word and returns the parts of each. It returns nil if the lines differ more
@@ -41,8 +41,8 @@ func CompareWords(before, after string) (a, b []LinePart) {
 	return joinParts(wordsA, isCommonA), joinParts(wordsB, isCommonB)
 }
 
-// joinParts joins neighboring words that are alike common or changed. A space between two changed words
-// is also changed.
+// joinParts joins neighboring words into parts. The words of a part are all common to both lines, or all changed. A
+// space between two changed words is also changed.
 func joinParts(words []string, isCommon []bool) (parts []LinePart) {
 	for i, w := range words {
 		isChanged := !isCommon[i] || (w == " " && isBetweenChanges(isCommon, i))
@@ -55,12 +55,12 @@ func joinParts(words []string, isCommon []bool) (parts []LinePart) {
 	return parts
 }
 
-// isBetweenChanges reports whether the words before and after word i exist and are changed.
+// isBetweenChanges reports whether both neighbors of word i exist and are changed.
 func isBetweenChanges(isCommon []bool, i int) bool {
 	return i > 0 && i+1 < len(isCommon) && !isCommon[i-1] && !isCommon[i+1]
 }
 
-// splitWords splits a line into words, runs of spaces, and single signs.
+// splitWords splits a line into words, runs of spaces, and single punctuation characters.
 func splitWords(s string) (words []string) {
 	const space, word, sign = 1, 2, 3
 	last := 0
@@ -76,7 +76,7 @@ func splitWords(s string) (words []string) {
 		case kind == sign, kind != last:
 			words = append(words, "")
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-			words = append(words, "") // each letter of a script without spaces is a word
+			words = append(words, "") // In a script without spaces, each letter is a word.
 		}
 		words[len(words)-1] += string(r)
 		last = kind

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// marked shows changed parts in brackets.
+// marked returns the line with its changed parts in brackets.
 func marked(parts []LinePart) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzWords tests that the parts of each line are the whole line.
+// FuzzWords checks that the parts of a line, put together, are the whole line.
 func FuzzWords(f *testing.F) {
 	f.Add("We ship on Fridays.", "We ship on Mondays.")
 	f.Add("a\xff b", "a b")

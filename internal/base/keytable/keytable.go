@@ -1,7 +1,7 @@
-// This file defines the format of key tables, and reads them.
+// This file defines the format of key tables, and reads key tables.
 
-// Package keytable reads and writes files that find texts by keys. A text may have many keys, and many texts may have
-// the same key.
+// Package keytable reads and writes key tables: files in which the texts that have a certain key can be found quickly.
+// A text may have many keys, and many texts may have the same key.
 package keytable
 
 import (
@@ -40,7 +40,7 @@ const (
 
 	numberBits = 24
 
-	// MaxTexts is the maximum number of texts in a table.
+	// MaxTexts is the maximum number of texts in a table, because the number of a text has 24 bits.
 	MaxTexts = 1 << numberBits
 
 	textTable = 0
@@ -49,25 +49,25 @@ const (
 
 var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
 
-// ForeignSuffix is the suffix of the name of the file with the keys of foreign texts.
+// ForeignSuffix is the suffix of the file that contains the keys of foreign texts.
 const ForeignSuffix = ".foreign"
 
 // ErrFormat is returned for a file that is not a key table of this format.
 var ErrFormat = errors.New("the file of keys has another format")
 
-// errDamaged is returned for a key table with impossible content.
+// errDamaged is returned for a key table whose content is impossible.
 var errDamaged = errors.New("the file of keys is damaged")
 
-// TextData describes a text with two numbers, which the caller defines.
+// TextData is the row of a text: two numbers whose meaning the caller defines.
 type TextData [2]uint64
 
-// Head is the content of page 0.
+// Head is the content of page 0, which describes the file.
 type Head struct {
 	Revision       uint32          // revision of the rules by which texts get keys
 	UnicodeVersion string          // version of Unicode, at most 16 bytes
-	Position       logpos.Position // position in the log up to which the texts are in the file
+	Position       logpos.Position // the file contains the texts up to this position in the log
 	TextCount      int             // number of texts
-	KeyRowCount    int             // number of rows with keys
+	KeyRowCount    int             // number of rows in the second table, which contains the keys
 	FullTextCount  int             // number of texts when the file was last made from all entries
 }
 
@@ -108,23 +108,23 @@ func decodeHead(b []byte) (h Head, err error) {
 	return h, nil
 }
 
-// maxKeyRows is the largest number of rows with keys. It is smaller on 32-bit systems, where an int has 32 bits.
+// maxKeyRows is the largest possible number of rows with keys. On 32-bit systems, the limit is the largest int.
 const maxKeyRows = min(1<<40, math.MaxInt)
 
 func (h *Head) pageTables() []pagefile.Table {
 	return []pagefile.Table{{RowSize: 16, RowCount: h.TextCount}, {RowSize: 8, RowCount: h.KeyRowCount}}
 }
 
-// File is an open key table. It is safe for concurrent use. If a page cannot be read, its methods return zeros.
-// Therefore the caller must call Err afterwards.
+// File is an open key table. It is safe for concurrent use. If a page cannot be read, the methods return zeros instead
+// of an error. Therefore the caller must call Err afterwards.
 type File struct {
 	Head   Head
 	tables *pagefile.Reader
 	file   vfs.File
 }
 
-// Open reads page 0 of a file. If Open fails, it closes the file. The error matches ErrFormat if the file is empty or
-// is not a key table of this format.
+// Open reads page 0 of a file and returns the key table. If Open fails, it closes the file. The error matches
+// ErrFormat if the file is empty or is not a key table of this format.
 func Open(file vfs.File) (*File, error) {
 	f := &File{file: file}
 	info, err := file.Stat()
@@ -147,19 +147,19 @@ func Open(file vfs.File) (*File, error) {
 	return f, nil
 }
 
-// Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Err returns the first error, or nil if all pages could be read.
+// Err returns the first error that occurred while a page was read, or nil.
 func (f *File) Err() error { return f.tables.Err() }
 
-// Text returns the text with this number.
+// Text returns the data of the text with the given number.
 func (f *File) Text(number int) TextData {
 	row := f.tables.Row(textTable, number)
 	return TextData{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 }
 
-// EachText calls fn with each text, in order of the numbers. The error is also the result of Err.
+// EachText calls fn for each text, in order of the texts' numbers. If a page cannot be read, EachText stops and
+// returns the error, and so does Err.
 func (f *File) EachText(fn func(t TextData)) error {
 	le := binary.LittleEndian
 	return f.tables.EachPage(textTable, func(rows []byte) {
@@ -169,10 +169,10 @@ func (f *File) EachText(fn func(t TextData)) error {
 	})
 }
 
-// KeyRow returns the row for a key of a text.
+// KeyRow returns the row of the second table that says that the text with the given number has this key.
 func KeyRow(key uint64, number int) uint64 { return key>>numberBits<<numberBits | uint64(number) }
 
-// EachTextWithKey calls fn with the numbers of the texts with a key, in ascending order. The lower 24 bits of the
+// EachTextWithKey calls fn with the number of each text that has the key, in ascending order. The lower 24 bits of the
 // key are ignored.
 func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
@@ -185,7 +185,7 @@ func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	}
 }
 
-// EachTextWithKeyIn is like EachTextWithKey for ascending rows in memory.
+// EachTextWithKeyIn is like EachTextWithKey, but searches rows in memory, which must be in ascending order.
 func EachTextWithKeyIn(rows []uint64, key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
 	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })
@@ -194,8 +194,8 @@ func EachTextWithKeyIn(rows []uint64, key uint64, fn func(number int)) {
 	}
 }
 
-// searchRow returns the index of the first row that is at least row. Keys are hashes and therefore spread evenly, so
-// searchRow guesses the page by interpolation and usually reads two or three pages.
+// searchRow returns the index of the first row that is not smaller than row. Keys are hashes and therefore spread
+// evenly, so searchRow guesses the page by interpolation. It usually reads two or three pages.
 func (f *File) searchRow(row uint64) int {
 	perPage := pagefile.PageDataSize / 8
 	// The row is on one of these pages, or on the first page after them.
@@ -203,7 +203,8 @@ func (f *File) searchRow(row uint64) int {
 	lowRow, highRow := uint64(0), uint64(1<<64-1)
 	for guesses := 0; low < high; guesses++ {
 		page := (low + high) / 2
-		if guesses < 6 && row < highRow { // after six guesses, halve the range, so that few pages are read in any case
+		// After six guesses, halve the range instead, so that the number of pages read is bounded.
+		if guesses < 6 && row < highRow {
 			above, below := bits.Mul64(row-lowRow, uint64(high-low))
 			quotient, _ := bits.Div64(above, below, highRow-lowRow)
 			page = low + int(quotient)
@@ -225,7 +226,8 @@ func (f *File) searchRow(row uint64) int {
 	return min(low*perPage, f.Head.KeyRowCount)
 }
 
-// CheckFile reads a whole file and returns an error that describes the damage, if there is any.
+// CheckFile reads a whole file. It returns nil if the file is a valid key table, and otherwise an error that describes
+// the damage.
 func CheckFile(file io.ReaderAt, size int64) error {
 	var head Head
 	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.Table, err error) {

@@ -1,4 +1,4 @@
-// This file tests that texts are found by all of their keys, and that damage is noticed.
+// This file tests that a text is found by each of its keys, and that damage to a file is noticed.
 
 package keytable
 
@@ -20,7 +20,7 @@ var testHead = Head{Revision: 3, UnicodeVersion: "15.0.0", FullTextCount: 7,
 
 const testName = "table"
 
-// writeTable writes a table and opens it.
+// writeTable writes a key table and opens the file.
 func writeTable(t *testing.T, disk vfs.FS, old *File, texts []TextData, runs [][]uint64) *File {
 	t.Helper()
 	file, temp, err := vfs.CreateTemp(disk, testName, 0o600)
@@ -50,14 +50,15 @@ func openTable(t *testing.T, disk vfs.FS) *File {
 	return f
 }
 
-// randomRuns returns rows in several runs, and the numbers of the texts by key. Some keys have thousands of texts.
+// randomRuns returns several runs of random rows, and records in wanted which texts have each key. Some keys have
+// thousands of texts.
 func randomRuns(rng *rand.Rand, first, texts, rows int, wanted map[uint64][]int) [][]uint64 {
 	runs := make([][]uint64, 3)
 	for range rows {
 		key := rng.Uint64() >> numberBits << numberBits
 		switch rng.IntN(4) {
 		case 0:
-			key = uint64(rng.IntN(3)) << numberBits // keys that are not spread evenly
+			key = uint64(rng.IntN(3)) << numberBits // a few keys get many texts, so the keys are not spread evenly
 		case 1:
 			key = (1<<40 - 1 - uint64(rng.IntN(3))) << numberBits
 		}
@@ -82,7 +83,7 @@ func TestTable(t *testing.T) {
 		wanted := map[uint64][]int{}
 		var f *File
 		var texts []TextData
-		for range 2 { // the second table is made from the first
+		for range 2 { // The second round extends the table of the first round.
 			var added []TextData
 			for range 1 + size/4 {
 				added = append(added, TextData{rng.Uint64(), rng.Uint64()})
@@ -121,7 +122,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSortRows compares the order with that of package slices.
+// TestSortRows compares the result of SortRows with that of package slices.
 func TestSortRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, count := range []int{0, 1, 500, 1024, 50_000} {
@@ -129,7 +130,7 @@ func TestSortRows(t *testing.T) {
 		for i := range count {
 			key := rng.Uint64()
 			if i%3 == 0 {
-				key %= 1 << (numberBits + 9) // keys that many texts have
+				key %= 1 << (numberBits + 9) // few different keys, so that many texts have the same key
 			}
 			rows = append(rows, KeyRow(key, i/4))
 		}
@@ -181,7 +182,7 @@ func TestSearchReadsFewPages(t *testing.T) {
 		f.EachTextWithKey(rows[rng.IntN(len(rows))], func(int) {})
 		_ = f.Close()
 	}
-	if most := 5 * searches; pages > most { // including page 0
+	if most := 5 * searches; pages > most { // the limit includes page 0
 		t.Errorf("%d searches read %d pages, want at most %d", searches, pages, most)
 	}
 }
@@ -196,7 +197,7 @@ func (f *countingFile) ReadAt(b []byte, at int64) (int, error) {
 	return f.File.ReadAt(b, at)
 }
 
-// TestCheck changes a table in many ways and checks that each change is noticed.
+// TestCheck damages a table in many ways and checks that CheckFile notices each change.
 func TestCheck(t *testing.T) {
 	disk := vfs.NewMem()
 	runs := randomRuns(rand.New(rand.NewPCG(7, 1)), 0, 300, 3000, map[uint64][]int{})

@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// WriteTable writes a key table with the texts and keys of an older table, if old is not nil, and with more texts
-// and keys. The numbers of the new texts continue those of the old table. Each element of runs has ascending rows.
-// WriteTable sets the counts of the head.
+// WriteTable writes a key table. The table contains the texts and keys of the older table old, unless old is nil, and
+// the additional texts and keys. The numbers of the additional texts continue the numbers of the old table. Each
+// element of runs contains rows in ascending order. WriteTable sets the counts of the head.
 func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {
@@ -50,8 +50,8 @@ func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][
 	return out.Flush()
 }
 
-// writeMerged writes all rows of a page, and before them the added rows that are smaller. It returns the rest of the
-// added rows.
+// writeMerged writes all rows of a page of the old table. It also writes the added rows that are smaller than one of
+// these rows, in ascending order. It returns the remaining added rows.
 func writeMerged(w *pagefile.Writer, page []byte, added []uint64) []uint64 {
 	for ; len(page) > 0; page = page[8:] {
 		row := binary.LittleEndian.Uint64(page)
@@ -64,7 +64,7 @@ func writeMerged(w *pagefile.Writer, page []byte, added []uint64) []uint64 {
 	return added
 }
 
-// MergeRuns returns the rows of all runs in ascending order. Each run is in ascending order.
+// MergeRuns returns the rows of all runs in ascending order. The rows of each run must already be in ascending order.
 func MergeRuns(runs [][]uint64) []uint64 {
 	switch len(runs) {
 	case 0:
@@ -84,22 +84,23 @@ func MergeRuns(runs [][]uint64) []uint64 {
 	return append(append(merged, a...), b...)
 }
 
-// SortRows returns the rows in ascending order. The rows must be in the order of their texts. SortRows overwrites the
-// memory of rows.
+// SortRows returns the rows in ascending order. In the argument, the rows must be in the order of their texts'
+// numbers. SortRows overwrites the argument.
 func SortRows(rows []uint64) []uint64 {
 	const (
-		digitBits = 10 // 40 bits of a key are four digits
+		digitBits = 10 // four digits of this size are the 40 bits of a key
 		digits    = 1 << digitBits
 	)
 	if len(rows) < digits {
 		slices.Sort(rows)
 		return rows
 	}
-	// This is a radix sort. Each round keeps the order of rows with equal digits, so that the rows of a key stay in
-	// the order of their texts.
+	// This is a radix sort. Each round keeps the order of rows with equal digits. Therefore rows with the same key
+	// stay in the order of their texts.
 	from, to := rows, make([]uint64, len(rows))
 	for shift := numberBits; shift < 64; shift += digitBits {
-		var next [digits]int // by digit: first the number of rows, then the index of the next row
+		// next[digit] is first the number of rows with the digit, then the index at which the next such row is put
+		var next [digits]int
 		for _, row := range from {
 			next[row>>shift%digits]++
 		}

@@ -1,6 +1,6 @@
-// Package overlayid gives entries different IDs if two stores are shown as one memory.
+// Package overlayid defines how entries get different IDs if an upper and a lower store are shown as one memory.
 package overlayid
 
-// LowerStoreOffset is added to the IDs of entries in the lower store. The IDs in a log are always smaller
-// than LowerStoreOffset, and JavaScript can represent the sum exactly.
+// LowerStoreOffset is added to the ID of each entry in the lower store. The IDs that a log assigns are always smaller
+// than LowerStoreOffset. JavaScript can represent the sum exactly.
 const LowerStoreOffset = 1 << 52

@@ -4,10 +4,10 @@ package progress
 
 import "context"
 
-// A Unit is the name of the things that a call counts, in singular and plural.
+// A Unit is the name of the things that a long call counts, in singular and plural.
 type Unit struct{ Singular, Plural string }
 
-// All units.
+// The units in which calls report their progress.
 var (
 	UnitBytes   = Unit{"byte", "bytes"}
 	UnitChanges = Unit{"change", "changes"}
@@ -16,24 +16,25 @@ var (
 	UnitTexts   = Unit{"text", "texts"}
 )
 
-// State is the progress of a call.
+// State says how much of a call's work is done.
 type State struct {
 	Unit       Unit
 	DoneCount  int64
-	TotalCount int64   // 0 if unknown
-	DoneShare  float64 // share of all work, from 0 to 1 (0 if DoneCount and TotalCount are to be used)
+	TotalCount int64 // number of all units, or 0 if it is unknown
+	// share of the work that is done, from 0 to 1 (0 if the share follows from DoneCount and TotalCount)
+	DoneShare float64
 }
 
 type reporterKey struct{}
 
-// WithReporter returns a context whose calls report their progress to report. Several goroutines may call
-// report at the same time, and very often. Therefore report must be fast.
+// WithReporter returns a context. Calls with this context report their progress to the function report. Several
+// goroutines may call report at the same time, and very often. Therefore report must be fast.
 func WithReporter(ctx context.Context, report func(State)) context.Context {
 	return context.WithValue(ctx, reporterKey{}, report)
 }
 
-// Reporter returns the function that receives the progress of a call with this context. If the context
-// has none, Reporter returns a function that does nothing.
+// Reporter returns the function to which a call with this context should report its progress. If the context contains
+// no such function, Reporter returns a function that does nothing.
 func Reporter(ctx context.Context) func(State) {
 	if show, ok := ctx.Value(reporterKey{}).(func(State)); ok {
 		return show
@@ -41,8 +42,8 @@ func Reporter(ctx context.Context) func(State) {
 	return func(State) {}
 }
 
-// CountReporter returns a function that reports the number of units that are done, and their total. The
-// total is 0 if it is unknown.
+// CountReporter returns a function that a call with this context calls to report its progress: the number of units
+// that are done, and the total number, or 0 if the total is unknown.
 func CountReporter(ctx context.Context, u Unit) func(done, total int) {
 	show := Reporter(ctx)
 	return func(done, total int) { show(State{Unit: u, DoneCount: int64(done), TotalCount: int64(total)}) }

@@ -12,44 +12,44 @@ import (
 	"time"
 )
 
-// Report is the description of an answer.
+// Report describes the answer to a call.
 type Report struct {
 	Sections []Section
-	Notes    []Sentence // facts beside the answer, such as the call that takes a change back
-	Warnings []Sentence // problems that a short report shows as well
+	Notes    []Sentence // additional facts, such as the call that undoes a change
+	Warnings []Sentence // problems, which even a short report shows
 }
 
-// Reporter is an answer that describes itself.
+// Reporter is an answer that can describe itself as a report.
 type Reporter interface{ Report() Report }
 
 // Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], a [Finding], [Reasons] or a
 // [Document].
 type Section interface{ isSection() }
 
-// Line is a sentence on a line of its own.
+// Line is a sentence on a separate line.
 type Line struct {
 	Sentence
-	Indent     int  // spaces before the sentence
+	Indent     int  // number of spaces before the sentence
 	IsDetail   bool // a short report omits the line
-	IsFaint    bool // less important than the other lines
-	MayBeCut   bool // the beginning is enough, so that a terminal does not wrap the line
-	ShortValue any  // shown by a short report in place of the sentence, unless nil
+	IsFaint    bool // the line is less important than other lines, so a terminal shows it faintly
+	MayBeCut   bool // a terminal may cut the line instead of wrapping it, because its beginning is enough
+	ShortValue any  // a short report shows this value instead of the sentence, unless it is nil
 }
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
-	Key       any    // identifies the thing. A short report shows only this value, or nothing if it is nil
-	Title     any    // shown in place of the key, unless nil
+	Key       any    // value that identifies the thing. A short report shows only this value, or nothing if it is nil.
+	Title     any    // reports show this value instead of the key, unless it is nil
 	Cells     []Cell // values shown next to the key
-	TextCells []Cell // text shown below the cells
+	TextCells []Cell // texts that are shown below the cells
 
-	// The effect of the call on the thing, such as "forgot NAME". If Effect is not empty, reports show
-	// Effect instead of the key. Because the user named the thing, a terminal shows only Effect and the
-	// number of the change.
+	// Effect says what the call did to the thing, for example "forgot NAME". If it is not empty, reports show it
+	// instead of the key. A terminal then shows only Effect and the number of the change, because the user named the
+	// thing.
 	Effect        Sentence
-	WrittenChange Change // the change that had the effect
+	WrittenChange Change // the change that the call made
 
-	// The thing itself. A terminal may have a layout of its own for such things.
+	// Subject is the thing itself. A terminal may have a special layout for things of its type.
 	Subject any
 }
 
@@ -57,23 +57,24 @@ type Record struct {
 type Cell struct {
 	Name    string // "" if the value needs no name
 	Value   any
-	IsFaint bool // less important than the remaining cells
+	IsFaint bool // the cell is less important than other cells, so a terminal shows it faintly
 }
 
-// Table is a list of rows with the same columns. The first cell identifies the row, and a short
-// report shows only this cell. It shows neighbours with the same first cell once.
+// Table is a list of rows with the same columns. The first cell identifies the row, and a short report shows only this
+// cell. If neighbouring rows have the same first cell, a short report shows the cell once.
 type Table struct {
-	Columns         []string // names of the columns, or nil
+	Columns         []string // names of the columns, or nil for a table without a header
 	Rows            [][]any
-	WrapsLastColumn bool // the last column contains sentences, which a terminal wraps instead of cutting them
+	WrapsLastColumn bool // a terminal wraps the last column instead of cutting it, because it contains sentences
 }
 
-// Finding is the result of one check among several. A short report omits findings that need no action.
+// Finding is the result of one check. A call may make several checks. A short report omits findings that need no
+// action.
 type Finding struct {
 	Level  FindingLevel
 	Topic  Words // what was checked
 	Result any   // what was found
-	Remedy Words // what to do about it, or ""
+	Remedy Words // what somebody should do about it, or ""
 }
 
 // FindingLevel is the importance of a finding: "ok", "unknown", "warning" or "problem".
@@ -82,20 +83,20 @@ type FindingLevel string
 // NeedsAction reports whether somebody should do something about a finding of this level.
 func (l FindingLevel) NeedsAction() bool { return l == "warning" || l == "problem" }
 
-// Fields lists the properties of one thing, each on a line. Cells without a value are omitted.
+// Fields lists the properties of one thing, one on each line. Properties without a value are omitted.
 type Fields struct {
 	Cells []Cell
 }
 
-// List contains sections of the same kind, which may be many.
+// List contains sections of the same kind. There may be many.
 type List struct {
 	Items         []Section
 	HasBlankLines bool // an empty line separates the items, because they contain long texts
 	IsNumbered    bool // the items have numbers, because their order matters
-	// The advice on how to list all items. If AllItemsAdvice is not empty, a renderer may shorten a long list, and a
-	// short report omits all items unless the items are the answer.
+	// AllItemsAdvice says how to list all items. If it is not empty, a renderer may shorten a long list. A short
+	// report then omits all items, unless the items are the answer.
 	AllItemsAdvice Words
-	IsAnswer       bool // the items are the answer that the caller asked for
+	IsAnswer       bool // the caller asked for the items, so even a short report shows them
 }
 
 // Reasons explains why a result is empty.
@@ -104,8 +105,8 @@ type Reasons struct {
 	SimilarNames Names // names that are similar to what the caller asked for
 }
 
-// Document is a text for a model that already marks text by others, such as the opening of a
-// session. Every interface shows the text unchanged.
+// Document is a text for a model that already marks the parts written by others, such as the opening of a session.
+// Every interface shows the text unchanged.
 type Document string
 
 func (Line) isSection()     {}
@@ -117,49 +118,50 @@ func (Finding) isSection()  {}
 func (Reasons) isSection()  {}
 func (Document) isSection() {}
 
-// Add adds sections.
 func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
 
-// AddLinef adds a sentence. See [Sentencef].
+// AddLinef adds a sentence on a separate line. The arguments are those of [Sentencef].
 func (r *Report) AddLinef(format string, values ...any) {
 	r.Add(Line{Sentence: Sentencef(format, values...)})
 }
 
-// AddDetailf adds a sentence that a short report omits.
+// AddDetailf is like AddLinef, but a short report omits the sentence.
 func (r *Report) AddDetailf(format string, values ...any) {
 	r.Add(Line{Sentence: Sentencef(format, values...), IsDetail: true})
 }
 
-// AddNotef adds a note. See [Sentencef].
+// AddNotef adds a note. The arguments are those of [Sentencef].
 func (r *Report) AddNotef(format string, values ...any) {
 	r.Notes = append(r.Notes, Sentencef(format, values...))
 }
 
-// The types of values. A string is the text of others on one line, and a number is a number.
+// The type of a value says who wrote its text. An untyped string is text by others on one line.
 type (
-	// Words is a text of oxbow. It may contain commands.
+	// Words is a text that oxbow wrote. It may contain commands.
 	Words string
-	// Name is the name of an entry, which others chose.
+	// Name is the name of an entry. Others chose it, so it is not safe to show unchanged.
 	Name string
 	// Names are names of entries.
 	Names []string
-	// Text is a text of others, in which line ends are kept.
+	// Text is a text by others that may have several lines.
 	Text string
-	// Quote is a Text that is marked as a quotation, because the caller did not ask for it.
+	// Quote is a Text that is marked as a quotation, because the caller did not ask for the text.
 	Quote string
-	// Change is the number of the change that wrote a version. Homes without numbered changes do not show it.
+	// Change is the number of the change that wrote a version. Reports of homes without numbered changes do not show
+	// it.
 	Change uint64
-	// Lines are short texts by others. Each is shown on a separate line below the sentence. The format of the
-	// sentence has no space before them.
+	// Lines are short texts by others. Each is shown on a separate line below the sentence. In the sentence's format,
+	// no space precedes them.
 	Lines []string
-	// Labels are labels of entries. The characters that they may contain need no quotation marks.
+	// Labels are labels of entries. They are shown without quotation marks, because their characters are safe.
 	Labels []string
 )
 
-// WordedValue is a value that oxbow words for each interface, such as a note with the name of a parameter.
+// WordedValue is a value of oxbow that each interface shows in other words. An example is a note that names a
+// parameter.
 type WordedValue interface{ ForModel() string }
 
-// EffectVerb returns the verb for the effect of a call, in a form that also fits a dry run.
+// EffectVerb returns the verb that describes the effect of a call: did, or would in a dry run.
 func EffectVerb(dryRun bool, did, would string) Words {
 	if dryRun {
 		return Words(would)
@@ -167,7 +169,8 @@ func EffectVerb(dryRun bool, did, would string) Words {
 	return Words(did)
 }
 
-// AddReasons adds the reasons why a result is empty. They may have a type that the interfaces know.
+// AddReasons adds the reasons why a result is empty, and the names that are similar to the name in the call. The type
+// of the reasons may be a [WordedValue].
 func AddReasons[N any](r *Report, why []N, similarNames []string) {
 	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {
@@ -176,26 +179,27 @@ func AddReasons[N any](r *Report, why []N, similarNames []string) {
 	r.Add(reasons)
 }
 
-// AddNotes adds the notes of an answer, which may have a type that its interfaces know.
+// AddNotes adds the notes of an answer. The type of the notes may be a [WordedValue].
 func AddNotes[N any](r *Report, notes []N) {
 	for _, n := range notes {
 		r.AddNotef("%s", n)
 	}
 }
 
-// Append adds all parts of another report.
+// Append adds the sections, notes and warnings of another report.
 func (r *Report) Append(other Report) {
 	r.Sections = append(r.Sections, other.Sections...)
 	r.Notes = append(r.Notes, other.Notes...)
 	r.Warnings = append(r.Warnings, other.Warnings...)
 }
 
-// Warnf adds a warning. See [Sentencef].
+// Warnf adds a warning. The arguments are those of [Sentencef].
 func (r *Report) Warnf(format string, values ...any) {
 	r.Warnings = append(r.Warnings, Sentencef(format, values...))
 }
 
-// TimeValue returns a value for a time in an answer (RFC 3339). If s is not a time, it returns s.
+// TimeValue converts a time in RFC 3339 format to a [time.Time], so that each interface can format it. If s is not
+// such a time, TimeValue returns s.
 func TimeValue(s string) any {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -204,7 +208,7 @@ func TimeValue(s string) any {
 	return t
 }
 
-// Sentence is a text of oxbow with values.
+// Sentence is a text that oxbow wrote, with values whose text may be by others.
 type Sentence struct {
 	format string
 	values []any
@@ -213,7 +217,7 @@ type Sentence struct {
 // IsEmpty reports whether the sentence has no text.
 func (s Sentence) IsEmpty() bool { return s.format == "" }
 
-// EndsWithLines reports whether the sentence's last value is a list of lines.
+// EndsWithLines reports whether the last value of the sentence is a [Lines].
 func (s Sentence) EndsWithLines() bool {
 	if len(s.values) == 0 {
 		return false
@@ -222,17 +226,18 @@ func (s Sentence) EndsWithLines() bool {
 	return isLines
 }
 
-// Sentencef returns a sentence. The format is written for [fmt.Sprintf]. Numbers may have any verb, and other values
-// have %s or %q.
+// Sentencef returns a sentence with values. The format is like a format of [fmt.Sprintf]. Numbers may have any verb.
+// All other values must have the verb %s or %q.
 func Sentencef(format string, values ...any) Sentence { return Sentence{format, values} }
 
-// FormatWith returns the sentence, with all values but numbers as write returns them.
+// FormatWith returns the text of the sentence. The function write returns the text for each value that is not a
+// number.
 func (s Sentence) FormatWith(write func(value any) string) string {
 	args := make([]any, len(s.values))
 	for i, v := range s.values {
 		switch v.(type) {
 		case int, int64, uint64, float64:
-			args[i] = v // for verbs such as %d and %.2f
+			args[i] = v // A number keeps its type, for verbs such as %d and %.2f.
 		default:
 			args[i] = formattedValue{v, write}
 		}
@@ -240,13 +245,14 @@ func (s Sentence) FormatWith(write func(value any) string) string {
 	return fmt.Sprintf(s.format, args...)
 }
 
-// formattedValue is a value that writes itself with a function.
+// formattedValue is a value whose text a function returns.
 type formattedValue struct {
 	value any
 	write func(any) string
 }
 
-// Format implements [fmt.Formatter]. The verb %q quotes a string, so that it needs no other cleaning.
+// Format implements [fmt.Formatter]. With the verb %q, a string is quoted, which makes it safe without the function
+// write.
 func (w formattedValue) Format(f fmt.State, verb rune) {
 	text, isString := w.value.(string)
 	if verb == 'q' && isString {

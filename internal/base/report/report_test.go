@@ -1,4 +1,4 @@
-// This file tests sentences and their values.
+// This file tests how sentences and their values are formatted.
 
 package report
 

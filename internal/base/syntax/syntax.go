@@ -1,6 +1,5 @@
-// Package syntax defines how filters and labels are written, with the known keys, misspellings of
-// keys, and quotation. The root package uses it to format filters, and package query to parse
-// filters.
+// Package syntax defines how filters and labels are written: the keys that have a meaning, their common misspellings,
+// and quotation. The root package uses it to format filters, and package query uses it to parse filters.
 package syntax
 
 import (
@@ -12,24 +11,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// knownKeys contains the known keys: common label keys, and the keys of other conditions.
+// knownKeys contains the keys that have a meaning in a filter: common label keys, and keys of other conditions.
 var knownKeys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
-// ReservedKeys contains the words that cannot be label keys.
+// ReservedKeys contains the keys of conditions that cannot be used as label keys.
 var ReservedKeys = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
-// untilKey is a known key that is not reserved, because it was a synonym once, so that labels with this key
-// may exist. It has no misspellings, because words such as util are likely label keys.
+// untilKey is a known key that may also be a label key. It once was a synonym, so memories may contain labels with
+// this key. It has no misspellings, because similar words such as util are likely label keys.
 const untilKey = "until"
 
-// keySynonyms maps other words to known keys.
+// keySynonyms maps a word that people may type to the known key that it means.
 var keySynonyms = map[string]string{
 	"tags": "tag", "projects": "project", "files": "file", "path": "file",
 	"type": "kind", "since": "after", "date": "on",
 }
 
-// CanonicalKey returns the known key for a synonym, or key itself.
+// CanonicalKey returns the known key if key is a synonym of one. Otherwise it returns key unchanged.
 func CanonicalKey(key string) string {
 	if k, ok := keySynonyms[key]; ok {
 		return k
@@ -37,7 +36,7 @@ func CanonicalKey(key string) string {
 	return key
 }
 
-// IsKnownKey reports whether key is a known key or a synonym of a known key.
+// IsKnownKey reports whether key has a meaning in a filter, as a known key or as a synonym.
 func IsKnownKey(key string) bool {
 	return slices.Contains(knownKeys, CanonicalKey(key)) || key == untilKey
 }
@@ -56,10 +55,9 @@ func IsLabelKey(key string) bool {
 	})
 }
 
-// NearestKey returns the known key of which key is probably a misspelling. It returns "" if key is
-// known or not similar to a known key. A key with fewer than ten letters is similar after one
-// typing error, and a longer key after two. In keys of three or four letters, the first letter must
-// be correct. Keys of two letters have no misspellings.
+// NearestKey returns the known key that was probably meant if key is misspelt. It returns "" if key is itself known,
+// or is not similar to a known key. A key with fewer than ten letters may have one typing error, and a longer key two.
+// In keys of three or four letters, the first letter must be correct. Keys of two letters have no misspellings.
 func NearestKey(key string) string {
 	if IsKnownKey(key) || slices.Contains(ReservedKeys, key) {
 		return ""
@@ -80,8 +78,8 @@ func NearestKey(key string) string {
 	return ""
 }
 
-// QuoteKey returns a label key in the syntax of filters. It quotes the key if the unquoted text
-// would be read as another key or as a misspelling.
+// QuoteKey returns a label key as it is written in a filter. It quotes the key if a filter would read the unquoted key
+// as another key or as a misspelling.
 func QuoteKey(key string) string {
 	if wouldBeMisread(key) {
 		return strconv.Quote(key)
@@ -94,7 +92,7 @@ func wouldBeMisread(key string) bool {
 	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilKey
 }
 
-// QuoteValue returns a value in the syntax of filters. It quotes the value if necessary.
+// QuoteValue returns a value as it is written in a filter, with quotation marks if they are necessary.
 func QuoteValue(v string) string {
 	if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
 		return unicode.IsSpace(r) || r == '"' || r == ',' || r == '\\' || !unicode.IsPrint(r)

@@ -5,15 +5,15 @@ package demo
 
 import "embed"
 
-// Files contains the sample memory.
+// Files contains the files of the sample memory.
 //
 //go:embed notes sessions.jsonl
 var Files embed.FS
 
-// SamplePaths returns the files and directories of the sample, in the order in which they are imported.
+// SamplePaths returns the files and directories of the sample in [Files], in the order in which the demo imports them.
 func SamplePaths() []string { return []string{"notes", "sessions.jsonl"} }
 
-// SessionSteps is an agent's session with the sample memory. Each line is one step: a report of the
+// SessionSteps describes a session in which an agent uses the sample memory. Each line is one step: a report of the
 // client's hook, or a command that the agent runs.
 //
 //go:embed session.jsonl

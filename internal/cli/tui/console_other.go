@@ -1,6 +1,6 @@
 //go:build !windows
 
-// This file is for systems whose terminals always interpret escape sequences.
+// This file is for systems on which terminals always interpret escape sequences.
 
 package tui
 

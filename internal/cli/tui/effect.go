@@ -1,29 +1,29 @@
-// This file defines the events and the effects of the model.
+// This file defines the events that the model receives and the effects that it returns.
 
 package tui
 
 import "time"
 
-// An event is a key or one of these types.
+// An event of the model is a key or a value of one of these types.
 type (
 	size      struct{ width, height int }
-	tickEvent struct{} // a time for which the model waited has come
+	tickEvent struct{} // the time for which the model waited has come
 
-	searchAnswer struct { // result of search n
+	searchAnswer struct { // the result of the search with this number
 		searchNumber int
 		result       QueryResult
 	}
-	loadedEntry struct { // entry to show
+	loadedEntry struct { // an entry that was loaded to be shown
 		hit     Hit
 		details EntryDetails
 	}
-	changeOutcome struct { // result of a change
+	changeOutcome struct { // the result of a change to the memory
 		result ChangeResult
-		isUndo bool // the change was an undo
+		isUndo bool // the change undid an earlier change
 	}
 )
 
-// An effect is one of these types.
+// An effect is an action that the model asks for. Its type is one of these.
 type (
 	effect any
 
@@ -31,13 +31,13 @@ type (
 		number int
 		query  string
 	}
-	wakeEffect    struct{ wakeTime time.Time } // send a tick at this time
+	wakeEffect    struct{ wakeTime time.Time } // send a tickEvent at this time
 	getEffect     struct{ hit Hit }
 	editEffect    struct{ hit Hit }
 	forgetEffect  struct{ hit Hit }
 	undoEffect    struct{ change uint64 }
-	chooseEffect  struct{ hit Hit } // end, with this entry as the result
-	copyEffect    struct{ hit Hit } // copy the text of the entry
+	chooseEffect  struct{ hit Hit } // end the screen, with this entry as the result
+	copyEffect    struct{ hit Hit } // copy the entry's text to the clipboard
 	suspendEffect struct{}
 	redrawEffect  struct{}
 	quitEffect    struct{}

@@ -10,11 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// keyCode identifies a key.
+// keyCode identifies a key of the keyboard.
 type keyCode int
 
 const (
-	keyText keyCode = iota // text, which may have been pasted
+	keyText keyCode = iota // typed or pasted text
 	keyEnter
 	keyTab
 	keyBackspace
@@ -28,44 +28,42 @@ const (
 	keyPageUp
 	keyPageDown
 	keyEscape
-	keyCtrl    // with the letter in key.text
-	keyUnknown // a key without meaning here
+	keyCtrl    // Ctrl and the letter in key.text
+	keyUnknown // a key that has no meaning on this screen
 )
 
-// key is one key press.
+// key is one key press, or one pasted text.
 type key struct {
 	code keyCode
 	text string
 }
 
-// The sequences that enclose pasted text.
+// Terminals send these sequences before and after a pasted text.
 const (
 	pasteStart = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
 )
 
-// maxPendingBytes is the maximum length in bytes of an incomplete escape sequence, and maxPasteBytes
-// the maximum length of an incomplete paste. If more bytes arrive, the decoder stops waiting for
-// the end.
+// These limits stop the decoder from waiting for the end of a sequence forever. maxPendingBytes is the maximum length
+// in bytes of an incomplete escape sequence, and maxPasteBytes is that of an incomplete paste.
 const (
 	maxPendingBytes = 64
 	maxPasteBytes   = 1 << 16
 )
 
-// escapeSequences maps the ends of escape sequences to keys. It includes the forms for xterm, for the
-// Linux console, and for application mode.
+// escapeSequences maps an escape sequence, without its first two bytes, to a key. It contains the sequences of xterm,
+// of the Linux console, and of application mode.
 var escapeSequences = map[string]keyCode{
 	"A": keyArrowUp, "B": keyArrowDown, "C": keyArrowRight, "D": keyArrowLeft, "H": keyHome, "F": keyEnd,
 	"1~": keyHome, "3~": keyDelete, "4~": keyEnd, "5~": keyPageUp, "6~": keyPageDown, "7~": keyHome, "8~": keyEnd,
 	"Z": keyTab,
 }
 
-// controlKeys maps the control characters that are keys of their own.
+// controlKeys maps a control character to the key that sends it. Other control characters are Ctrl with a letter.
 var controlKeys = map[byte]keyCode{'\r': keyEnter, '\n': keyEnter, '\t': keyTab, 0x7f: keyBackspace, 0x08: keyBackspace}
 
-// nextKey returns the first key in b and its length in bytes. The length is 0 if the key is
-// incomplete. If last is set, no more bytes are expected, and an escape character is a key of its
-// own.
+// nextKey decodes the first key in b, and returns the key and its length in bytes. The length is 0 if b contains only
+// the beginning of a key. If last is set, no more bytes will arrive, so a lone escape character is the Escape key.
 func nextKey(b []byte, last bool) (k key, n int) {
 	switch c := b[0]; {
 	case c == 0x1b:
@@ -85,7 +83,7 @@ func nextKey(b []byte, last bool) (k key, n int) {
 	return key{keyText, string(r)}, n
 }
 
-// nextEscapeKey is like nextKey, for bytes that begin with an escape character.
+// nextEscapeKey is like nextKey. The bytes must begin with an escape character.
 func nextEscapeKey(b []byte, last bool) (key, int) {
 	switch {
 	case len(b) == 1 && last, len(b) > 1 && b[1] == 0x1b:
@@ -101,15 +99,15 @@ func nextEscapeKey(b []byte, last bool) (key, int) {
 		return key{}, 0
 	}
 	_, n := utf8.DecodeRune(b[1:])
-	return key{code: keyUnknown}, 1 + n // Alt with a character
+	return key{code: keyUnknown}, 1 + n // This is Alt with a character.
 }
 
-// longEscapeKey is like nextKey, for bytes that begin an escape sequence of several characters.
+// longEscapeKey is like nextKey. The bytes must begin like an escape sequence of three or more bytes.
 func longEscapeKey(b []byte, last bool) (key, int) {
 	for i := 2; i < len(b); i++ {
 		switch c := b[i]; {
 		case c < 0x20 || c > 0x7e:
-			return key{code: keyUnknown}, i // not an escape sequence
+			return key{code: keyUnknown}, i // this byte cannot be part of an escape sequence
 		case c >= 0x40:
 			return key{code: escapeSequenceKey(string(b[2 : i+1]))}, i + 1
 		}
@@ -123,7 +121,7 @@ func longEscapeKey(b []byte, last bool) (key, int) {
 	return key{}, 0
 }
 
-// escapeSequenceKey returns the key of an escape sequence, ignoring modifiers such as Shift.
+// escapeSequenceKey returns the key that sends an escape sequence. It ignores modifiers such as Shift.
 func escapeSequenceKey(s string) keyCode {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]
@@ -137,7 +135,7 @@ func escapeSequenceKey(s string) keyCode {
 	return keyUnknown
 }
 
-// nextPasteKey is like nextKey, for the bytes after [pasteStart].
+// nextPasteKey is like nextKey. The bytes must be those that follow [pasteStart].
 func nextPasteKey(b []byte, last bool) (key, int) {
 	text, _, whole := strings.Cut(string(b), pasteEnd)
 	mayContinue := !last && len(b) < maxPasteBytes

@@ -1,4 +1,4 @@
-// Tests keys as terminals send them.
+// This file tests that the keys of real terminals are decoded.
 
 package tui
 
@@ -31,7 +31,7 @@ func TestKeys(t *testing.T) {
 		"\u202e":                            {{code: keyUnknown}},
 		"\x1b[200~two\nlines\x1b\x1b[201~!": {{keyText, "two lines"}, {keyText, "!"}},
 	} {
-		for size := 1; size <= len(in); size++ { // however it comes in pieces
+		for size := 1; size <= len(in); size++ { // The result must not depend on how the bytes are divided into reads.
 			var got []key
 			var b []byte
 			for part := range slices.Chunk([]byte(in), size) {

@@ -1,4 +1,4 @@
-// This file implements the line in which the query is typed.
+// This file implements the line in which a person types the query.
 
 package tui
 
@@ -8,10 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// inputLine is a text of one line with a cursor.
+// inputLine is an editable line of text with a cursor.
 type inputLine struct {
 	text   []rune
-	cursor int // position of the cursor, from 0 to len(text)
+	cursor int // index of the character at the cursor, from 0 to len(text)
 }
 
 func newInputLine(s string) inputLine {
@@ -21,8 +21,7 @@ func newInputLine(s string) inputLine {
 
 func (l *inputLine) String() string { return string(l.text) }
 
-// replace replaces the characters from index from to index to with s, and moves the cursor behind
-// s.
+// replace replaces the characters from index from to index to-1 by s, and moves the cursor behind s.
 func (l *inputLine) replace(from, to int, s string) {
 	rest := string(l.text[to:])
 	l.text = append(l.text[:from:from], []rune(s)...)
@@ -30,7 +29,7 @@ func (l *inputLine) replace(from, to int, s string) {
 	l.text = append(l.text, []rune(rest)...)
 }
 
-// wordStart returns the position where the word before the cursor begins.
+// wordStart returns the index at which the word before the cursor begins.
 func (l *inputLine) wordStart() int {
 	at := l.cursor
 	for at > 0 && unicode.IsSpace(l.text[at-1]) {
@@ -42,7 +41,7 @@ func (l *inputLine) wordStart() int {
 	return at
 }
 
-// applyKey applies an editing key, and reports whether k is one.
+// applyKey applies a key that edits the line. It returns false, and does nothing, if k is not an editing key.
 func (l *inputLine) applyKey(k key) bool {
 	switch {
 	case k.code == keyText:
@@ -72,8 +71,8 @@ func (l *inputLine) applyKey(k key) bool {
 	return true
 }
 
-// visiblePart returns the part of the line around the cursor that fits n columns, and the cursor's
-// column. An ellipsis replaces the text that does not fit.
+// visiblePart returns the part of the line around the cursor that fits into n columns, and the column of the cursor in
+// it. An ellipsis stands for the text that does not fit.
 func (l *inputLine) visiblePart(n int) (text string, cursor int) {
 	before := cleanLine(string(l.text[:l.cursor]))
 	if termtext.CountColumns(before) >= n {

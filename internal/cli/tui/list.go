@@ -1,21 +1,20 @@
-// This file implements the hit list, in which one hit is chosen.
+// This file implements the list of hits. One of the hits is chosen.
 
 package tui
 
 import "slices"
 
-// hitList contains the last answer and the position in it.
+// hitList contains the answer to the last query, which hit is chosen, and how far the list is scrolled.
 type hitList struct {
 	QueryResult
-	answeredQuery string // query of the answer
-	hasAnswer     bool   // there is an answer
+	answeredQuery string // the query that this answer belongs to
+	hasAnswer     bool   // an answer has arrived
 	chosenIndex   int
-	firstVisible  int    // index of the first hit that is shown
-	wantedName    string // name of the entry that the next answer should choose, or ""
+	firstVisible  int    // index of the first hit on the screen
+	wantedName    string // name of the entry to choose when the next answer arrives, or ""
 }
 
-// setAnswer replaces the answer. If isSameQuery is set, the answer is to the same query and the chosen entry
-// stays chosen.
+// setAnswer replaces the answer. If isSameQuery is set, the query has not changed, and the chosen entry stays chosen.
 func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()
 	l.QueryResult, l.hasAnswer = f, true
@@ -27,14 +26,14 @@ func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	hasChoice := ok && isSameQuery
 	if hasChoice || name != was.Name {
 		at = slices.IndexFunc(f.Hits, func(h Hit) bool { return h.Name == name })
-		if at < 0 { // choose the entry that took its place
+		if at < 0 { // The chosen entry is gone. Choose the entry that is now at its index.
 			at = min(l.chosenIndex, len(f.Hits)-1)
 		}
 	}
 	l.chosenIndex = max(at, 0)
 }
 
-// chosenHit returns the chosen entry.
+// chosenHit returns the chosen hit. The result is false if the list is empty.
 func (l *hitList) chosenHit() (Hit, bool) {
 	if l.chosenIndex >= len(l.Hits) {
 		return Hit{}, false
@@ -42,8 +41,8 @@ func (l *hitList) chosenHit() (Hit, bool) {
 	return l.Hits[l.chosenIndex], true
 }
 
-// moveChoice moves the choice down by the given number of rows, or up if the number is negative, but
-// not beyond the list's ends. It reports whether the choice changed.
+// moveChoice moves the choice down by a number of rows, or up if the number is negative. The choice stops at the ends
+// of the list. moveChoice reports whether the choice changed.
 func (l *hitList) moveChoice(rows int) bool {
 	to := max(min(l.chosenIndex+rows, len(l.Hits)-1), 0)
 	moved := to != l.chosenIndex
@@ -51,7 +50,8 @@ func (l *hitList) moveChoice(rows int) bool {
 	return moved
 }
 
-// visibleHits returns the hits that fit the given number of rows, and the chosen hit's index among them.
+// visibleHits scrolls the list so that the chosen hit is visible. It returns the hits that fit into a number of rows,
+// and the index of the chosen hit among them.
 func (l *hitList) visibleHits(rows int) (hits []Hit, chosen int) {
 	if rows < 1 {
 		return nil, 0

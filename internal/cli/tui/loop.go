@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	typingPause   = 40 * time.Millisecond // in typing, after which the query is run
-	escapeTimeout = 50 * time.Millisecond // for the rest of a key that begins with an escape character
+	typingPause = 40 * time.Millisecond // The query is run after this pause in typing.
+	// maximum time to wait for the rest of a key that begins with an escape character
+	escapeTimeout = 50 * time.Millisecond
 
-	pasteTimeout = time.Second // for the rest of a pasted text
+	pasteTimeout = time.Second // maximum time to wait for the rest of a pasted text
 )
 
-// Show shows the screen until the person quits, ctx ends or a signal arrives. In each case, and
-// after a panic, it restores the terminal.
+// Show shows the screen until the person quits, ctx ends or a signal arrives. It always restores the terminal, even
+// after a panic.
 func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, v Verbs) error {
 	signals := watchSignals()
 	defer signals.close()
@@ -39,14 +40,14 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 		readRequests: make(chan struct{}, 1),
 		model:        newModel(query, t.size(), typingPause),
 	}
-	defer l.verbCalls.Wait() // before the caller closes the resources of the verbs
+	defer l.verbCalls.Wait() // Verbs must end before Show returns, because the caller then closes what they use.
 	defer end()
 	defer t.leaveScreen()
 	return l.run(ctx)
 }
 
-// eventLoop is one run of the screen. Only verb calls and the reading of keys run in separate
-// goroutines.
+// eventLoop runs the screen once. All its work is done in one goroutine, except calls of verbs and the reading of
+// keys.
 type eventLoop struct {
 	terminal     *Terminal
 	verbs        Verbs
@@ -54,22 +55,22 @@ type eventLoop struct {
 	model        *model
 	signals      *signals
 	events       chan any
-	readRequests chan struct{} // receives one value for each wanted read of keys
+	readRequests chan struct{} // each value lets readKeys read from the terminal once
 
-	pendingBytes []byte             // bytes of a key that is not complete
-	hasQuit      bool               // the person has quit
-	cancelSearch context.CancelFunc // cancels the running search (nil before the first)
-	verbMutex    sync.Mutex         // allows one call of a verb at a time
+	pendingBytes []byte             // bytes of a key that has not arrived completely
+	hasQuit      bool               // the screen must end, because the person has quit or chosen an entry
+	cancelSearch context.CancelFunc // cancels the running search (nil before the first search)
+	verbMutex    sync.Mutex         // ensures that only one verb runs at a time
 	verbCalls    sync.WaitGroup
 }
 
-// Events of the loop besides the events of the model.
+// The loop handles these events itself. It passes all other events to the model.
 type (
 	inputEvent struct {
 		bytes []byte
 		err   error
 	}
-	silenceEvent struct{ pendingCount int } // no byte arrived while pending bytes were waiting
+	silenceEvent struct{ pendingCount int } // pendingCount bytes were pending, and no byte has arrived since
 	panicEvent   struct {
 		value any
 		stack []byte
@@ -102,12 +103,12 @@ func (l *eventLoop) run(ctx context.Context) error {
 	return nil
 }
 
-// handleNotice handles a notice of the system.
+// handleNotice handles a notice of the operating system.
 func (l *eventLoop) handleNotice(n notice) error {
 	switch n {
 	case noticeStop:
 		return l.suspendProcess()
-	case noticeContinue: // another program may have used the terminal
+	case noticeContinue: // draw everything again, because another program may have used the terminal
 		if err := l.terminal.enterScreen(); err != nil {
 			return err
 		}
@@ -120,14 +121,14 @@ func (l *eventLoop) handleNotice(n notice) error {
 	return nil
 }
 
-// suspendProcess restores the terminal and suspends this process.
+// suspendProcess restores the terminal and suspends this process, as Ctrl-Z does.
 func (l *eventLoop) suspendProcess() error {
 	l.terminal.leaveScreen()
 	l.signals.stopSelf()
 	return l.handleNotice(noticeContinue)
 }
 
-// handleEvent processes an event.
+// handleEvent handles an event of the loop, or passes an event to the model and performs the effects.
 func (l *eventLoop) handleEvent(ctx context.Context, e any) error {
 	switch e := e.(type) {
 	case panicEvent:
@@ -153,7 +154,7 @@ func (l *eventLoop) handleEvent(ctx context.Context, e any) error {
 	return l.performEffects(ctx, l.model.update(e, l.now()))
 }
 
-// moreBytes says whether more bytes of an incomplete key are expected.
+// moreBytes says whether the rest of an incomplete key may still arrive.
 type moreBytes int
 
 const (
@@ -161,7 +162,8 @@ const (
 	noMoreBytes
 )
 
-// passKeysToModel passes the keys that have arrived to the model.
+// passKeysToModel decodes the pending bytes, passes the keys to the model, and performs the effects. An incomplete key
+// stays pending.
 func (l *eventLoop) passKeysToModel(ctx context.Context, more moreBytes) error {
 	for len(l.pendingBytes) > 0 && !l.hasQuit {
 		k, n := nextKey(l.pendingBytes, more == noMoreBytes)
@@ -181,8 +183,8 @@ func (l *eventLoop) passKeysToModel(ctx context.Context, more moreBytes) error {
 	return nil
 }
 
-// readKeys sends the typed bytes. It reads only when a value arrives in l.wanted, so that the
-// program leaves the keys to an editor that is running.
+// readKeys reads from the terminal and sends the bytes as inputEvents. It reads once for each value in l.readRequests.
+// While an editor runs, no such value arrives, so that the editor gets all keys.
 func (l *eventLoop) readKeys(ctx context.Context) {
 	for {
 		select {
@@ -211,7 +213,7 @@ func (l *eventLoop) sendEventLater(ctx context.Context, d time.Duration, e any) 
 	time.AfterFunc(d, func() { l.sendEvent(ctx, e) })
 }
 
-// performEffects performs the effects that the model returned.
+// performEffects performs the actions that the model asked for.
 func (l *eventLoop) performEffects(ctx context.Context, effects []effect) error {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -252,8 +254,9 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []effect) error 
 	return nil
 }
 
-// callVerb calls a verb in its own goroutine, after the verbs that are running, and sends the
-// result. It does neither if wanted is cancelled before.
+// callVerb calls a verb in a new goroutine as soon as no other verb is running, and sends the verb's result as an
+// event. If the context wanted is cancelled first, callVerb does not call the verb. If it is cancelled later, no event
+// is sent.
 func (l *eventLoop) callVerb(ctx context.Context, verb func() any, wanted context.Context) {
 	l.verbCalls.Go(func() {
 		defer func() {
@@ -275,15 +278,15 @@ func (l *eventLoop) callVerb(ctx context.Context, verb func() any, wanted contex
 	})
 }
 
-// cancelRunningSearch cancels the running search, whose answer is then ignored.
+// cancelRunningSearch cancels the running search, if there is one. The search's answer is then ignored.
 func (l *eventLoop) cancelRunningSearch() {
 	if l.cancelSearch != nil {
 		l.cancelSearch()
 	}
 }
 
-// editEntry restores the terminal and lets a person edit an entry. It discards keys that were typed
-// ahead.
+// editEntry restores the terminal and lets a person edit an entry in an editor. It discards the keys that were typed
+// before the editor started.
 func (l *eventLoop) editEntry(ctx context.Context, h Hit) error {
 	l.cancelRunningSearch()
 	l.verbMutex.Lock()

@@ -1,4 +1,4 @@
-// Tests the loop on a real terminal, with verbs that are slow or fail.
+// This file tests the loop on a real terminal, with verbs that are slow or that fail.
 
 package tui
 
@@ -15,17 +15,17 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// shown is a screen on a terminal.
+// shown is a screen that a test shows on a terminal.
 type shown struct {
 	t       *testing.T
 	person  *os.File
 	program *os.File
 	before  unix.Termios
-	text    string // all that came
+	text    string // everything that the screen wrote to the terminal
 	ended   chan any
 }
 
-// show shows a screen until it ends, and keeps its error or panic.
+// show shows a screen in a goroutine, which records the error or panic with which the screen ends.
 func show(t *testing.T, ctx context.Context, v Verbs) *shown {
 	t.Helper()
 	s := &shown{t: t, ended: make(chan any, 1)}
@@ -59,7 +59,7 @@ func (s *shown) types(keys string) {
 	}
 }
 
-// until reads until the terminal was sent a text.
+// until reads from the terminal until the screen has written a text.
 func (s *shown) until(text string) {
 	s.t.Helper()
 	b := make([]byte, 4096)
@@ -73,7 +73,7 @@ func (s *shown) until(text string) {
 	s.text = s.text[strings.Index(s.text, text)+len(text):]
 }
 
-// ends returns how the screen ended, and checks that the terminal is as it was.
+// ends waits for the end of the screen and returns its error or panic. It checks that the terminal is restored.
 func (s *shown) ends() any {
 	s.t.Helper()
 	got := <-s.ended
@@ -84,7 +84,7 @@ func (s *shown) ends() any {
 	return got
 }
 
-// A verb that panics ends the screen, and the panic is seen at the shell.
+// A verb that panics ends the screen. The terminal is restored, so that the shell shows the panic.
 func TestPanicRestoresTheTerminal(t *testing.T) {
 	s := show(t, t.Context(), Verbs{Recall: func(_ context.Context, query string) QueryResult {
 		if query == "x" {
@@ -99,8 +99,8 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 	}
 }
 
-// A recall that takes long keeps no key from the query. The next search ends it, and
-// its answer is not shown.
+// A slow recall does not delay the keys that are typed into the query. The next search cancels the recall, and the
+// recall's answer is not shown.
 func TestSlowRecall(t *testing.T) {
 	began, ended := make(chan string), make(chan string, 3)
 	s := show(t, t.Context(), Verbs{Recall: func(ctx context.Context, query string) QueryResult {
@@ -135,8 +135,8 @@ func TestSlowRecall(t *testing.T) {
 	}
 }
 
-// An editor has the terminal as it was before the screen. What is typed ahead of it
-// in one breath is no answer to the screen.
+// While an editor runs, the terminal is in the state it had before the screen. Keys that were typed together with the
+// key that starts the editor are discarded.
 func TestEditorHasTheTerminal(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var s *shown

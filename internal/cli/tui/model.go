@@ -1,41 +1,41 @@
-// This file implements the model, which receives events and returns effects. It neither waits nor
-// reads a clock.
+// This file implements the model, which receives events and returns effects. The model never waits and never reads a
+// clock.
 
 package tui
 
 import "time"
 
-// mode determines the meaning of keys.
+// mode says what a person is doing, which determines the meaning of each key.
 type mode int
 
 const (
-	modeTyping        mode = iota // editing the query
-	modeChoosing                  // moving in the list
-	modeReading                   // scrolling a whole entry
-	modeConfirmForget             // confirming that an entry is forgotten
+	modeTyping        mode = iota // the person edits the query
+	modeChoosing                  // the person moves in the list
+	modeReading                   // the person scrolls a whole entry
+	modeConfirmForget             // the person is asked whether an entry is to be forgotten
 )
 
-// model is the state of the screen.
+// model is the whole state of the screen.
 type model struct {
 	size
 	now               time.Time // time of the last event
 	mode              mode
-	modeBeforeReading mode // mode before modeReading
+	modeBeforeReading mode // the mode to return to when the entry is closed
 	query             inputLine
 	searchState
 	list  hitList
 	pager pager
 
-	missingEnd         string   // the missing end of an incomplete query, or ""
-	entryToForget      Hit      // entry that is about to be forgotten
-	modeBeforeConfirm  mode     // mode before modeConfirmForget
-	isBusy             bool     // a change is running, or the list is being updated after it
-	messageAfterUpdate *message // message to show after that update, or nil
-	undoableChanges    []uint64 // numbers of changes that were made here and not undone, oldest first
+	missingEnd         string   // what an incomplete query lacks at its end, or ""
+	entryToForget      Hit      // the entry that the person is asked about in modeConfirmForget
+	modeBeforeConfirm  mode     // the mode to return to after the question
+	isBusy             bool     // a change is running, or the list is not up to date after the change
+	messageAfterUpdate *message // the message to show when the list is up to date, or nil
+	undoableChanges    []uint64 // numbers of the changes made on this screen that can be undone, oldest first
 	message
 }
 
-// message is the result of the last key. It disappears with the next key.
+// message tells the person the result of the last key. It disappears with the next key.
 type message struct {
 	text    string
 	isError bool
@@ -45,13 +45,13 @@ func newModel(query string, s size, debounce time.Duration) *model {
 	return &model{size: s, query: newInputLine(query), searchState: searchState{debounce: debounce}}
 }
 
-// start returns the effects before the first event.
+// start starts the first search and returns its effects.
 func (m *model) start(now time.Time) []effect {
 	m.nextSearchTime = now
 	return m.update(tickEvent{}, now)
 }
 
-// update handles an event and returns the effects to carry out.
+// update handles an event and returns the effects that the loop must perform.
 func (m *model) update(e any, now time.Time) []effect {
 	m.now = now
 	switch e := e.(type) {
@@ -74,7 +74,7 @@ func (m *model) update(e any, now time.Time) []effect {
 	return nil
 }
 
-// runQuery runs the query, unless the query is incomplete.
+// runQuery starts a search for the query. It does nothing if the query is incomplete.
 func (m *model) runQuery() []effect {
 	m.missingEnd = missingEnd(m.query.String())
 	if m.missingEnd != "" {
@@ -83,7 +83,7 @@ func (m *model) runQuery() []effect {
 	return m.searchState.startSearch(m.query.String(), m.now)
 }
 
-// receiveAnswer handles the answer to a search. It ignores the answer if a later search was started.
+// receiveAnswer shows the answer to a search. It ignores the answer if a later search has been started.
 func (m *model) receiveAnswer(a searchAnswer) []effect {
 	query := m.lastQuery
 	if !m.markAnswered(a.searchNumber) {
@@ -109,7 +109,7 @@ func (m *model) receiveAnswer(a searchAnswer) []effect {
 	return nil
 }
 
-// showEntry shows a whole entry or, if the entry was not loaded, a message that says why.
+// showEntry shows a whole entry. If the entry could not be loaded, it shows a message with the reason.
 func (m *model) showEntry(e loadedEntry) {
 	if e.details.Failure != "" {
 		m.message = message{e.details.Failure, true}
@@ -125,8 +125,8 @@ func (m *model) showEntry(e loadedEntry) {
 	m.pager.rows = nil
 }
 
-// endChange handles the result of a change. The message is shown only after the list has been
-// updated, because until then the list is out of date.
+// endChange handles the result of a change and runs the query again. The message about the change is shown only after
+// the list has been updated, because the list is out of date until then.
 func (m *model) endChange(o changeOutcome) []effect {
 	m.messageAfterUpdate, m.list.wantedName = &message{o.result.Text, o.result.Failed}, o.result.Name
 	switch {

@@ -1,4 +1,4 @@
-// Feeds keys and answers to the model, and looks at its rows.
+// This file passes keys and answers to the model, and checks the rows that the model returns.
 
 package tui
 
@@ -15,16 +15,16 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// player plays a person at the screen, and the verbs, of which recall finds the
-// entries whose name or text holds the query.
+// player acts as the person at the screen, and as the verbs. Its recall finds the entries whose name or text contains
+// the query.
 type player struct {
 	t       *testing.T
 	m       *model
 	now     time.Time
 	entries []Hit
-	did     []effect // that are no search and no wake
+	did     []effect // the effects since the last check, without searches and wake-ups
 	asked   []searchEffect
-	mute    bool // searches are not answered
+	mute    bool // the player does not answer searches
 }
 
 func play(t *testing.T, width, height int, entries ...Hit) *player {
@@ -63,13 +63,13 @@ func (p *player) do(effects []effect) {
 
 func (p *player) event(e any) { p.do(p.m.update(e, p.now)) }
 
-// wait has time pass.
+// wait advances the clock by d.
 func (p *player) wait(d time.Duration) {
 	p.now = p.now.Add(d)
 	p.event(tickEvent{})
 }
 
-// types presses keys, as a terminal sends them, and pauses.
+// types presses the keys that a terminal sends as these bytes, and then pauses.
 func (p *player) types(bytes string) {
 	b := []byte(bytes)
 	for len(b) > 0 {
@@ -80,7 +80,7 @@ func (p *player) types(bytes string) {
 	p.wait(typingPause)
 }
 
-// rows returns what is shown, without colours, and checks that it fits and is safe.
+// rows returns the rows of the screen without colours. It checks that each row fits and is safe to show.
 func (p *player) rows() (rows []string) {
 	p.t.Helper()
 	f := p.m.render()
@@ -104,10 +104,10 @@ func (p *player) rows() (rows []string) {
 	return rows
 }
 
-// gaps are the spaces between columns.
+// gaps matches the spaces between two columns.
 var gaps = regexp.MustCompile(`\b {2,}`)
 
-// shows checks rows of the screen; "" stands for any, and two spaces for a gap.
+// shows checks the first rows of the screen. In want, "" matches any row, and two spaces match a gap of any width.
 func (p *player) shows(want ...string) {
 	p.t.Helper()
 	rows := p.rows()
@@ -118,7 +118,7 @@ func (p *player) shows(want ...string) {
 	}
 }
 
-// foot checks the last row.
+// foot checks the last row of the screen.
 func (p *player) foot(want string) {
 	p.t.Helper()
 	if rows := p.rows(); rows[len(rows)-1] != want {
@@ -126,7 +126,7 @@ func (p *player) foot(want string) {
 	}
 }
 
-// hasDone checks the effects since it was last called.
+// hasDone checks which effects occurred since the last call of hasDone.
 func (p *player) hasDone(want ...effect) {
 	p.t.Helper()
 	if !reflect.DeepEqual(p.did, want) {
@@ -148,7 +148,7 @@ var (
 	drafts = Hit{Name: "draft", Version: 3, Meta: "note", Text: "Perhaps deploy twice."}
 )
 
-// What is typed finds; the chosen entry is shown below the list.
+// The screen finds what is typed, and shows the chosen entry below the list.
 func TestTyping(t *testing.T) {
 	p := play(t, 60, 10, style, deploy, drafts)
 	p.shows(">", "3 entries, newest first", "▸ style  Tabs, not spaces. In Go, too.", "  deploy  Deploy before noon.",
@@ -157,7 +157,7 @@ func TestTyping(t *testing.T) {
 		"Tab list · Enter prints · Esc quits")
 	p.types("eploy")
 	p.shows("> eploy", "2 entries", "▸ deploy  Deploy before noon.", "  draft  Perhaps deploy twice.")
-	p.types("\x0e") // Ctrl-N chooses while the query is typed
+	p.types("\x0e") // Ctrl-N chooses the next entry while the query is being typed
 	p.shows(
 		"> eploy",
 		"",
@@ -182,8 +182,8 @@ func TestTyping(t *testing.T) {
 	p.hasDone(quitEffect{})
 }
 
-// A search is made once keys pause. The latest wins: the answer to an older one is
-// dropped, whenever it comes.
+// A search starts after a pause in typing. Only the answer to the latest search is shown. An older search's answer is
+// dropped, even if it arrives later.
 func TestLatestSearchWins(t *testing.T) {
 	p := play(t, 60, 10, style, deploy)
 	p.mute, p.asked = true, nil
@@ -206,7 +206,7 @@ func TestLatestSearchWins(t *testing.T) {
 	p.event(searchAnswer{2, QueryResult{Hits: []Hit{style}}})
 	p.shows("> depl", "1 entry", "▸ deploy  Deploy before noon.")
 
-	// A key that does not change the query has it asked again, once.
+	// A key that does not change the query repeats the search once.
 	p.types(keyDown)
 	p.types(keyDown)
 	p.event(searchAnswer{4, QueryResult{Hits: []Hit{style, deploy}}})
@@ -216,7 +216,7 @@ func TestLatestSearchWins(t *testing.T) {
 	p.shows("", "2 entries", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
 }
 
-// A query that lacks its end is not asked, and what was found stays.
+// An incomplete query is not run, and the hits of the last query stay on the screen.
 func TestUnfinishedQuery(t *testing.T) {
 	p := play(t, 60, 10, style, deploy)
 	p.types("style")
@@ -283,7 +283,7 @@ func TestListKeys(t *testing.T) {
 	p.foot("nothing to undo: nothing was changed in this screen")
 	p.types(keyDown + "e")
 	p.hasDone(editEffect{deploy})
-	p.types("ed") // one change at a time
+	p.types("ed") // while a change is running, other changes are ignored
 	p.hasDone()
 	p.event(changeOutcome{ChangeResult{Text: "updated deploy", Change: 7}, false})
 	p.foot("updated deploy")
@@ -304,7 +304,7 @@ func TestListKeys(t *testing.T) {
 	p.types("u")
 	p.hasDone(undoEffect{7})
 	p.event(changeOutcome{ChangeResult{Text: "undoing: it changed since", Failed: true}, true})
-	p.types("u") // it is not lost
+	p.types("u") // the change is still on the list of changes that can be undone
 	p.hasDone(undoEffect{7})
 	p.event(changeOutcome{ChangeResult{Text: "undone"}, true})
 
@@ -321,13 +321,13 @@ func TestListKeys(t *testing.T) {
 	p.hasDone(quitEffect{})
 }
 
-// What was forgotten last can be undone where nothing is left to choose.
+// The last change can be undone even if the list has become empty.
 func TestUndoOfTheLastHit(t *testing.T) {
 	p := play(t, 80, 12, style)
 	p.types("\tdy")
 	p.entries = nil
 	p.event(changeOutcome{ChangeResult{Text: "forgot style", Change: 3}, false})
-	p.types("d") // nothing to forget
+	p.types("d") // there is no entry to forget
 	p.shows("", "nothing found", "no entry holds")
 	p.foot("u undo · Tab back to the query · Esc quits")
 	p.types("\tu")
@@ -336,8 +336,8 @@ func TestUndoOfTheLastHit(t *testing.T) {
 	p.hasDone(forgetEffect{style}, undoEffect{3})
 }
 
-// A write that takes the chosen entry away or adds others leaves the choice where it
-// was; what is to be forgotten is what was asked about.
+// Another process adds and removes entries. The chosen index does not move, and the person is still asked about the
+// same entry.
 func TestLiveList(t *testing.T) {
 	p := play(t, 60, 12, style, deploy)
 	p.types(keyDown + keyDown)
@@ -350,7 +350,7 @@ func TestLiveList(t *testing.T) {
 	p.hasDone(forgetEffect{deploy})
 }
 
-// A whole entry scrolls, and goes away by the key that brought it.
+// A whole entry can be scrolled. The key that opened it closes it again.
 func TestReading(t *testing.T) {
 	long := Hit{Name: "long", Version: 4, Text: "x"}
 	p := play(t, 40, 10, long)
@@ -389,7 +389,7 @@ func TestReading(t *testing.T) {
 	p.shows("long")
 	p.types("e")
 	was := long
-	long.Version = 5 // the one that is shown
+	long.Version = 5 // the version that the screen shows
 	p.hasDone(editEffect{long})
 	p.event(changeOutcome{ChangeResult{Text: "updated long", Change: 6}, false})
 	p.hasDone(getEffect{long})
@@ -407,8 +407,8 @@ func TestReading(t *testing.T) {
 	p.hasDone(quitEffect{})
 }
 
-// Entries that stay as they are say why; those that no history keeps, that they are
-// lost for good.
+// An entry that cannot be changed shows the reason. The question whether to forget an entry without a history says
+// that the entry cannot be restored.
 func TestFixedAndFinal(t *testing.T) {
 	p := play(
 		t,
@@ -428,7 +428,7 @@ func TestFixedAndFinal(t *testing.T) {
 	p.hasDone()
 }
 
-// The list scrolls with the choice, and pages.
+// The list scrolls so that the choice stays visible, and has keys that move by a page.
 func TestLongList(t *testing.T) {
 	var hits []Hit
 	for i := range 20 {
@@ -455,7 +455,7 @@ func TestLongList(t *testing.T) {
 	p.shows("> 0")
 }
 
-// What is found far down in a text is shown.
+// The preview shows the words of the query even if they occur late in a long text.
 func TestPreviewShowsWhatWasFound(t *testing.T) {
 	text := strings.Repeat("Nothing here.\n", 5000) + "The needle.\n" + strings.Repeat("Nothing there.\n", 5000)
 	p := play(t, 60, 12, Hit{Name: "hay", Text: text, Words: []string{"needle"}})
@@ -470,7 +470,7 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 	}
 }
 
-// On a wide screen the preview stands at the right of the list, which has all rows.
+// On a wide screen the preview is to the right of the list, and the list has the full height.
 func TestPreviewAtRight(t *testing.T) {
 	text := strings.Repeat("Nothing here.\n", 5000) + "The needle.\n" + strings.Repeat("Nothing there.\n", 5000)
 	p := play(t, 120, 12, Hit{Name: "hay", Meta: "note · today", Text: text, Words: []string{"needle"}}, short)
@@ -485,8 +485,8 @@ func TestPreviewAtRight(t *testing.T) {
 	}
 }
 
-// Whatever an entry holds and however small the screen is, each row fits, and none
-// holds what takes a terminal over. FuzzScreen presses keys at random.
+// For any entry and any screen size, each row fits and contains nothing that controls the terminal. FuzzScreen tests
+// the same with random keys.
 func TestHostileEntries(t *testing.T) {
 	testenv.Sequential(t)
 	for width := 1; width < 160; width += 7 {

@@ -1,8 +1,8 @@
-// This file defines the notices of the operating system.
+// This file defines the notices that the loop receives from the operating system.
 
 package tui
 
-// notice is a message of the operating system about the terminal or this process.
+// notice says that the terminal has changed, or that this process must be suspended or ended.
 type notice int
 
 const (

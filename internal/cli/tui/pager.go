@@ -9,18 +9,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// pager shows one entry.
+// pager shows the entry that a person reads.
 type pager struct {
 	hit          Hit
 	details      EntryDetails
-	rows         []string // laid out for width; rows of the text are not painted
-	firstTextRow int      // index of the text's first row
+	rows         []string // all rows for the current width, with the entry's text uncoloured
+	firstTextRow int      // index of the first row of the entry's text, after the facts
 	width        int
-	firstVisible int // index of the first row that is shown
-	height       int // number of rows that are shown
+	firstVisible int // index of the first row on the screen
+	height       int // number of rows on the screen
 }
 
-// layOut lays the entry out for a screen of the given size.
+// layOut divides the entry into rows for a screen of the given size.
 func (p *pager) layOut(width, height int) {
 	p.height = height
 	if p.width != width || p.rows == nil {
@@ -47,7 +47,7 @@ func (p *pager) layOut(width, height int) {
 	p.scroll(0)
 }
 
-// factWidth is the width of the longest fact name.
+// factWidth is the width in columns of the longest name of a fact.
 const factWidth = 8
 
 // scroll moves the view down by the given number of rows, or up if it is negative.
@@ -55,7 +55,7 @@ func (p *pager) scroll(rowCount int) {
 	p.firstVisible = max(min(p.firstVisible+rowCount, len(p.rows)-p.height), 0)
 }
 
-// visibleRows returns the rows that are shown and, unless all rows are shown, a text with their numbers.
+// visibleRows returns the rows that are on the screen. If they are not all rows, where says which rows they are.
 func (p *pager) visibleRows() (rows []string, where string) {
 	end := min(p.firstVisible+p.height, len(p.rows))
 	for i := p.firstVisible; i < end; i++ {

@@ -1,4 +1,4 @@
-// This file cleans and colours text for the screen.
+// This file makes text safe for the screen and colours it.
 
 package tui
 
@@ -8,15 +8,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// cleanLine makes a text safe to show, on one line.
+// cleanLine returns s on one line, without characters that could control the terminal.
 func cleanLine(s string) string {
 	return termtext.ReplaceHarmful(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
 }
 
-// oneLine is like cleanLine, but also joins consecutive spaces.
+// oneLine is like cleanLine, but also replaces each run of white space by one space.
 func oneLine(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
 
-// paint returns s in a colour. If code is "", it returns s unchanged.
+// paint returns s in the colour that the escape sequence code selects. If code is "", it returns s unchanged.
 func paint(code, s string) string {
 	if code == "" || s == "" {
 		return s

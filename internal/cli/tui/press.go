@@ -1,8 +1,8 @@
-// This file handles keys.
+// This file decides what each key does.
 
 package tui
 
-// handleKey handles a key.
+// handleKey does what a key means in the current mode, and returns the effects.
 func (m *model) handleKey(k key) []effect {
 	switch k {
 	case key{keyCtrl, "c"}:
@@ -23,7 +23,7 @@ func (m *model) handleKey(k key) []effect {
 	return m.handleTypingKey(k)
 }
 
-// handleTypingKey handles a key in mode typing.
+// handleTypingKey handles a key while the query is edited (modeTyping).
 func (m *model) handleTypingKey(k key) []effect {
 	switch {
 	case k.code == keyTab, k.code == keyArrowDown:
@@ -42,7 +42,7 @@ func (m *model) handleTypingKey(k key) []effect {
 	return nil
 }
 
-// handleChoosingKey handles a key in mode choosing.
+// handleChoosingKey handles a key while an entry of the list is chosen (modeChoosing).
 func (m *model) handleChoosingKey(k key) []effect {
 	switch {
 	case k.code == keyTab, k == key{keyText, "/"}, k.code == keyBackspace:
@@ -70,7 +70,7 @@ func (m *model) handleChoosingKey(k key) []effect {
 	return nil
 }
 
-// handleCommonKey handles a key that has the same meaning in the query and in the list.
+// handleCommonKey handles a key that has the same meaning in modeTyping and in modeChoosing.
 func (m *model) handleCommonKey(k key) []effect {
 	_, page, _ := m.layoutRows()
 	h, ok := m.list.chosenHit()
@@ -93,7 +93,7 @@ func (m *model) handleCommonKey(k key) []effect {
 	return nil
 }
 
-// handleShowOrCopyKey handles a key that shows or copies an entry.
+// handleShowOrCopyKey handles a key that shows the whole entry h or copies its text.
 func (m *model) handleShowOrCopyKey(k key, h Hit) []effect {
 	switch {
 	case k.text == "o":
@@ -105,7 +105,7 @@ func (m *model) handleShowOrCopyKey(k key, h Hit) []effect {
 	return nil
 }
 
-// handleReadingKey handles a key in mode reading.
+// handleReadingKey handles a key while a whole entry is shown (modeReading).
 func (m *model) handleReadingKey(k key) []effect {
 	page := max(m.pager.height-1, 1)
 	switch {
@@ -133,7 +133,7 @@ func (m *model) handleReadingKey(k key) []effect {
 	return nil
 }
 
-// handleChangeKey handles a key that changes an entry or undoes a change. The hit is nil if there is no entry.
+// handleChangeKey handles a key that changes the entry h, or undoes the last change. h is nil if no entry is chosen.
 func (m *model) handleChangeKey(k key, h *Hit) []effect {
 	switch {
 	case m.isBusy:
@@ -159,7 +159,7 @@ func (m *model) handleChangeKey(k key, h *Hit) []effect {
 	return nil
 }
 
-// handleForgetReply handles the answer to the question whether to forget an entry.
+// handleForgetReply handles the key with which the person answers whether to forget an entry.
 func (m *model) handleForgetReply(k key) []effect {
 	m.mode = m.modeBeforeConfirm
 	if k != (key{keyText, "y"}) {
@@ -173,7 +173,7 @@ func (m *model) handleForgetReply(k key) []effect {
 	return []effect{forgetEffect{m.entryToForget}}
 }
 
-// beginChange marks a change as running and drops the running search. The query is run again after the
+// beginChange records that a change is running, and ignores the running search. The query is run again after the
 // change.
 func (m *model) beginChange() {
 	m.isBusy = true

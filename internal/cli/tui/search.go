@@ -1,5 +1,5 @@
-// This file decides when a query is run: after a pause in typing, and only the latest query
-// counts.
+// This file decides when a query is run. It waits for a pause in typing, and ignores the answers to all but the latest
+// query.
 
 package tui
 
@@ -12,22 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// slowSearchDelay is the time after which the screen says that it is still searching.
+// slowSearchDelay is the time after which the screen tells the person that a search is still running.
 const slowSearchDelay = 300 * time.Millisecond
 
-// searchState numbers the searches, so that answers to old searches can be ignored.
+// searchState schedules and numbers searches. By the numbers, it recognizes the answers to old searches.
 type searchState struct {
-	debounce time.Duration // delay between the last key and the search
+	debounce time.Duration // time between the last key and the start of the search
 
 	searchNumber   int       // number of the last search
 	lastQuery      string    // query of the last search
-	startTime      time.Time // time when the last search began (zero after its answer has arrived)
-	repeatQuery    bool      // repeat the same query after the answer
-	nextSearchTime time.Time // time of the next search (zero if none is scheduled)
+	startTime      time.Time // time at which the last search started (zero after its answer has arrived)
+	repeatQuery    bool      // run the same query again after its answer has arrived
+	nextSearchTime time.Time // time at which the next search starts (zero if none is scheduled)
 }
 
-// scheduleSearch schedules a search after the debounce delay and replaces the search that was scheduled
-// before.
+// scheduleSearch schedules a search for the end of the debounce delay. An earlier schedule is replaced.
 func (s *searchState) scheduleSearch(now time.Time) effect {
 	s.nextSearchTime = now.Add(s.debounce)
 	return wakeEffect{s.nextSearchTime}
@@ -42,8 +41,8 @@ func (s *searchState) takeDueSearch(now time.Time) bool {
 	return true
 }
 
-// startSearch starts a search. If a search for the same query is still running, ask lets it finish and
-// repeats the query afterwards.
+// startSearch starts a search for a query. If a search for the same query is running, startSearch lets that search
+// finish and repeats the query afterwards.
 func (s *searchState) startSearch(query string, now time.Time) []effect {
 	if s.isRunning() && s.lastQuery == query {
 		s.repeatQuery = true
@@ -56,7 +55,8 @@ func (s *searchState) startSearch(query string, now time.Time) []effect {
 	return []effect{searchEffect{s.searchNumber, query}, wakeEffect{now.Add(slowSearchDelay)}}
 }
 
-// markAnswered reports whether n is the last search, and marks it as answered if so.
+// markAnswered records that the answer to search n has arrived. It returns false, and does nothing, if n is not the
+// last search.
 func (s *searchState) markAnswered(n int) bool {
 	if n == s.searchNumber {
 		s.startTime = time.Time{}
@@ -64,7 +64,7 @@ func (s *searchState) markAnswered(n int) bool {
 	return n == s.searchNumber
 }
 
-// ignoreRunningSearch makes the screen ignore the answer of the running search.
+// ignoreRunningSearch ensures that the answer to the running search is not shown.
 func (s *searchState) ignoreRunningSearch() {
 	s.searchNumber = s.searchNumber + 1
 	s.startTime = time.Time{}
@@ -73,13 +73,12 @@ func (s *searchState) ignoreRunningSearch() {
 
 func (s *searchState) isRunning() bool { return !s.startTime.IsZero() }
 
-// isSlow reports whether the running search has taken at least slowSearchDelay.
+// isSlow reports whether a search has been running for at least slowSearchDelay.
 func (s *searchState) isSlow(now time.Time) bool {
 	return s.isRunning() && now.Sub(s.startTime) >= slowSearchDelay
 }
 
-// missingEnd describes the missing end of an incomplete query, or returns "" for a complete
-// query.
+// missingEnd says what an incomplete query lacks at its end. It returns "" if the query is complete.
 func missingEnd(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {
@@ -93,8 +92,8 @@ func missingEnd(query string) string {
 	return ""
 }
 
-// lastWord returns the last word of a query, and whether the query ends inside an open quotation.
-// As in package query, a quotation can only begin where a word, a key or a value begins.
+// lastWord returns the last word of a query, and whether the query ends inside an open quotation. As in package query,
+// a quotation can only begin at the beginning of a word, a key or a value.
 func lastWord(query string) (word string, open bool) {
 	start := 0
 	begins := true

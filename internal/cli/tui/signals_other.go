@@ -1,13 +1,12 @@
 //go:build !unix
 
-// This file is for systems without terminal signals. It checks the size of the terminal
-// periodically.
+// This file is for systems that send no signal when the size of the terminal changes. It checks the size periodically.
 
 package tui
 
 import "time"
 
-// signals sends notices to check the size.
+// signals periodically sends a notice, after which the loop checks the size of the terminal.
 type signals struct {
 	notices chan notice
 	done    chan struct{}

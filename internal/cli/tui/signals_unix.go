@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file turns signals into notices: a new size, a stop and the continuation after it, and the
-// end.
+// This file converts signals to notices: the terminal has a new size, and the process is to be suspended, continued or
+// ended.
 
 package tui
 
@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// noticeBySignal maps signals to notices.
+// noticeBySignal contains the notice that each signal causes.
 var noticeBySignal = map[os.Signal]notice{
 	syscall.SIGWINCH: noticeResize,
 	syscall.SIGTSTP:  noticeStop,
@@ -20,7 +20,7 @@ var noticeBySignal = map[os.Signal]notice{
 	syscall.SIGQUIT:  noticeHangup,
 }
 
-// signals receives the signals of this process while the screen is shown.
+// signals receives the signals to this process while the screen is shown.
 type signals struct {
 	notices    chan notice
 	signalChan chan os.Signal
@@ -54,15 +54,15 @@ func (s *signals) close() {
 	close(s.done)
 }
 
-// stopSelf stops all processes of this job, as Ctrl-Z does, and returns after they continue. If
-// no shell controls the job, the system drops SIGTSTP. This process therefore stops itself with
-// SIGSTOP, which is never dropped.
+// stopSelf suspends all processes of this shell job, as Ctrl-Z does, and returns when they continue. The system drops
+// the signal SIGTSTP if no shell controls the job. Therefore this process suspends itself by SIGSTOP, which is never
+// dropped.
 func (s *signals) stopSelf() {
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)
 	defer signal.Stop(on)
 	signal.Ignore(syscall.SIGTSTP)
-	_ = syscall.Kill(0, syscall.SIGTSTP) // the other processes
+	_ = syscall.Kill(0, syscall.SIGTSTP) // suspend the other processes of the job
 	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		<-on
 	}

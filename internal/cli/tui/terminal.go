@@ -1,5 +1,4 @@
-// This file controls the terminal: raw mode, the alternate screen, and the update of changed
-// rows.
+// This file controls the terminal: it switches to raw mode and the alternate screen, and writes the rows that changed.
 
 package tui
 
@@ -14,19 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// Terminal is a terminal that reads keys and shows a screen.
+// Terminal is a terminal with a keyboard and a screen.
 type Terminal struct {
 	in, out        *os.File
-	savedState     *term.State  // state before enterScreen
-	shownFrame     frame        // frame that is shown now
+	savedState     *term.State  // the terminal's state before enterScreen
+	shownFrame     frame        // the frame that is now on the screen
 	restoreConsole func() error // restores the Windows console
 }
 
-// NewTerminal returns the terminal on the two files.
+// NewTerminal returns a terminal that reads keys from in and writes to out.
 func NewTerminal(in, out *os.File) *Terminal { return &Terminal{in: in, out: out} }
 
-// The sequences at the beginning and at the end of the screen. They switch to the alternate
-// screen, enclose pasted text in marks, and disable wrapping, because a terminal may show a
+// These sequences are written when the screen begins and when it ends. They switch to the alternate screen and back,
+// make the terminal mark pasted text, and disable wrapping. Wrapping is disabled because a terminal may show a
 // character wider than expected.
 const (
 	enterSequence = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
@@ -51,19 +50,19 @@ func (t *Terminal) enterScreen() error {
 	return err
 }
 
-// leaveScreen restores the terminal. It may be called at any time.
+// leaveScreen restores the terminal. It may be called several times.
 func (t *Terminal) leaveScreen() {
 	if t.savedState == nil {
 		return
 	}
-	// Try all steps and ignore errors, because there is no other way to report them.
+	// Perform all steps and ignore errors, because this function has no way to report them.
 	_, _ = t.out.WriteString(leaveSequence)
 	_ = term.Restore(int(t.in.Fd()), t.savedState)
 	_ = t.restoreConsole()
 }
 
-// copyText puts a text on the clipboard of the terminal by the sequence OSC 52. Terminals
-// without support ignore the sequence.
+// copyText asks the terminal to put a text on its clipboard, by the sequence OSC 52. Terminals that do not support
+// this sequence ignore it.
 func (t *Terminal) copyText(s string) {
 	_, _ = t.out.WriteString("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(s)) + "\a")
 }
@@ -78,7 +77,7 @@ func (t *Terminal) size() size {
 	return size{w, h}
 }
 
-// draw shows a frame. It writes only the rows that differ from the rows on the screen.
+// draw shows a frame. It writes only the rows that have changed since the last frame.
 func (t *Terminal) draw(f frame) error {
 	var b bytes.Buffer
 	b.WriteString("\x1b[?2026h\x1b[?25l")
@@ -91,7 +90,8 @@ func (t *Terminal) draw(f frame) error {
 			continue
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K", i+1)
-		_, _ = (&termtext.SafeWriter{W: &b}).Write([]byte(row)) // even if row contains harmful characters
+		// The SafeWriter keeps the terminal safe even if a row contains harmful characters.
+		_, _ = (&termtext.SafeWriter{W: &b}).Write([]byte(row))
 	}
 	if f.hasCursor {
 		fmt.Fprintf(&b, "\x1b[%d;%dH\x1b[?25h", f.row+1, f.column+1)

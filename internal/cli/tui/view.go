@@ -1,4 +1,4 @@
-// This file lays out the rows of the screen.
+// This file arranges the contents of the screen in rows.
 
 package tui
 
@@ -11,28 +11,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// frame is the screen content: rows (safe text with package screen's colours) and, if visible,
-// the cursor.
+// frame is the content of the screen. The rows are safe to show and contain escape sequences for colours. The cursor
+// is at column and row if hasCursor is set.
 type frame struct {
 	rows        []string
 	hasCursor   bool
 	column, row int
 }
 
-// maxTextWidth is the maximum width of a text in columns, because longer rows are hard to read.
+// maxTextWidth is the maximum width of an entry's text in columns. Longer rows are hard to read.
 const maxTextWidth = 120
 
-// maxNameWidth is the maximum width in columns of a name with text beside it.
+// maxNameWidth is the maximum width, in columns, of a name that is followed by text in the same row.
 const maxNameWidth = 48
 
-// maxListRows is the list's maximum number of rows.
+// maxListRows is the maximum number of rows of the list.
 const maxListRows = 15
 
-// minPreviewWidth is the minimum screen width, in columns, for a preview to the right of the list.
+// minPreviewWidth is the minimum width of the screen, in columns, for which the preview is to the right of the list.
 const minPreviewWidth = 120
 
-// layoutRows returns whether there is room for the state row, and the numbers of rows for the list
-// and for the preview. On a wide screen these are the same rows.
+// layoutRows divides the rows of the screen. state reports whether there is room for a row with the state. listed and
+// previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview are side by
+// side in the same rows.
 func (m *model) layoutRows() (state bool, listed, previewed int) {
 	rest := m.height - 2
 	state = rest > 1
@@ -45,12 +46,12 @@ func (m *model) layoutRows() (state bool, listed, previewed int) {
 	if m.width >= minPreviewWidth {
 		return state, rest, rest
 	}
-	rest-- // separator between list and preview
+	rest-- // this row separates the list from the preview
 	listed = min((rest*2+4)/5, maxListRows)
 	return state, listed, rest - listed
 }
 
-// render returns the current frame.
+// render returns the frame for the current state.
 func (m *model) render() frame {
 	var f frame
 	if m.isInMode(modeReading) {
@@ -70,7 +71,7 @@ func (m *model) render() frame {
 	return f
 }
 
-// focusStyle returns the style of an element that has the focus in the given mode.
+// focusStyle returns the style of a screen element that has the focus in mode has.
 func (m *model) focusStyle(has mode) string {
 	if m.isInMode(has) {
 		return termtext.Bold
@@ -78,12 +79,12 @@ func (m *model) focusStyle(has mode) string {
 	return termtext.Dim
 }
 
-// isInMode reports whether the screen is in a mode, or asks a question that interrupted this mode.
+// isInMode reports whether the screen is in the wanted mode, or asks a question that interrupted the wanted mode.
 func (m *model) isInMode(wanted mode) bool {
 	return m.mode == wanted || (m.mode == modeConfirmForget && m.modeBeforeConfirm == wanted)
 }
 
-// bodyRows returns the rows between the query and the footer.
+// bodyRows returns the rows between the query and the footer: the state, the list and the preview.
 func (m *model) bodyRows() (rows []string) {
 	state, listed, previewed := m.layoutRows()
 	if state {
@@ -114,14 +115,13 @@ func (m *model) bodyRows() (rows []string) {
 	return append(rows, previewRows(h, min(m.width, maxTextWidth), previewed)...)
 }
 
-// rightPreviewRows returns the rows of a preview beside the list. The first row identifies the
-// hit.
+// rightPreviewRows returns n rows of a preview to the right of the list. The first row identifies the hit.
 func (m *model) rightPreviewRows(h Hit, width, n int) []string {
 	title := paint(termtext.Dim, termtext.ShortenToColumns(cleanLine(h.Meta), width))
 	return append([]string{title}, previewRows(h, min(width, maxTextWidth), n-1)...)
 }
 
-// joinColumns returns rows with a column of some width, a line, and another column.
+// joinColumns puts two columns side by side, with a vertical line between them. The left column gets the given width.
 func joinColumns(left []string, width int, right []string) []string {
 	rows := make([]string, len(left))
 	for i, l := range left {
@@ -133,7 +133,7 @@ func joinColumns(left []string, width int, right []string) []string {
 	return rows
 }
 
-// stateText returns the state row's text, such as the number of hits.
+// stateText returns the text of the state row, such as the number of hits.
 func (m *model) stateText() string {
 	count := text.FormatCount(len(m.list.Hits), "entry", "entries")
 	switch {
@@ -170,8 +170,8 @@ func (m *model) reasonRows() (rows []string) {
 	return rows
 }
 
-// hitRow returns a hit's row for a number of columns: the name, and as much text as fits beside
-// the name.
+// hitRow returns the row of a hit in the list: the name, and as much of the text as fits beside the name into width
+// columns.
 func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	pointer, style := " ", ""
 	if chosen {
@@ -219,12 +219,12 @@ func previewRows(h Hit, width, n int) []string {
 		rows = append(
 			rows,
 			termtext.HighlightWords(termtext.ShortenToColumns(row, width), h.Words, ""),
-		) // cut a row with one wide character
+		) // Cut the row, because it may contain one character that is wider than the screen.
 	}
 	return rows
 }
 
-// entryRows returns the rows of a whole entry.
+// entryRows returns the rows of the screen that show a whole entry.
 func (m *model) entryRows() []string {
 	m.pager.layOut(min(m.width, maxTextWidth), max(m.height-3, 1))
 	rows, where := m.pager.visibleRows()
@@ -239,8 +239,7 @@ func (m *model) entryRows() []string {
 	return append(head, rows...)
 }
 
-// footerRows returns the footer: the result of the last key if there is one, and otherwise the help
-// on keys.
+// footerRows returns the last rows of the screen: the message about the last key, or else the help on keys.
 func (m *model) footerRows() []string {
 	switch {
 	case m.mode == modeConfirmForget:
@@ -271,7 +270,7 @@ func (m *model) footerRows() []string {
 	return []string{paint(termtext.Dim, foot[i])}
 }
 
-// keyHelp contains the help on keys for each mode, longest version first.
+// keyHelp contains the help on the keys of each mode, in several lengths, the longest first.
 var keyHelp = map[mode][]string{
 	modeTyping: {
 		"Tab or ↓ list · Enter prints it · Ctrl-O shows all · Ctrl-Y copies · Esc quits",

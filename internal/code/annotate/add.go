@@ -17,14 +17,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Add stores annotations and returns them as stored, in the same order, with missing fields filled
-// in; see [Record]. All annotations of a file are written with a single durable append. If a
-// record's ID is already stored, Add does not write the record again. If the stored record is
-// archived, Add restores it. Add validates all records before it writes anything. Errors match
-// [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
+// Add stores annotations and returns them as stored, in the same order. It fills in missing fields; see [Record]. It
+// validates all records before it writes anything, and writes all annotations of a file with a single durable append.
 //
-// Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody
-// else wrote.
+// If a record's ID is already stored, Add does not write the record again. If the stored record is archived, Add
+// restores it. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
+//
+// Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.addMarked(ctx, records, b.markRecords)
 }
@@ -77,14 +76,14 @@ func (b *Store) addMarked(
 	return out, nil
 }
 
-// fileLines is the content of a file that completeRecord has read, as lines.
+// fileLines is a file that completeRecord has read and split into lines.
 type fileLines struct {
 	lines []string
 	blob  string
 	err   error
 }
 
-// completeRecord fills in missing fields of the record.
+// completeRecord fills in the missing fields of r. It keeps the files that it has read in seen.
 func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*fileLines) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -185,13 +184,13 @@ func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error
 			known[r.File] = ids
 		}
 		out[i] = ids[r.ID]
-		ids[r.ID] = true // if a record occurs several times, only the first occurrence is stored
+		ids[r.ID] = true // If a record occurs several times in the call, only the first is stored.
 	}
 	return out, nil
 }
 
-// appendMissing appends to a sidecar, under the store's lock, the events and those records whose ID it
-// does not contain yet.
+// appendMissing appends the events, and those records whose ID is not in the sidecar yet, to the sidecar. It holds the
+// lock between writers meanwhile.
 func (b *Store) appendMissing(ctx context.Context, name string, records []*Record, events []archiveEvent) (err error) {
 	if err := b.makeAnnotationDir(path.Dir(path.Join(b.sidecarDir, name))); err != nil {
 		return err
@@ -243,7 +242,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	return b.appendToFile(path.Join(b.sidecarDir, name), out)
 }
 
-// appendToFile appends to a file and syncs it. If writing fails, appendToFile truncates the file to the old length.
+// appendToFile appends bytes to a file and syncs the file. If writing fails, it restores the file's old length.
 func (b *Store) appendToFile(full string, out []byte) (err error) {
 	f, err := b.worktree.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -260,8 +259,7 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 		if _, err := f.ReadAt(last[:], end-1); err != nil {
 			return err
 		}
-		// start a new line, because the last write was cut off or an editor removed the final line
-		// feed
+		// Start a new line. The last line lacks its line feed because a write was interrupted or an editor removed it.
 		if last[0] != '\n' {
 			out = append([]byte{'\n'}, out...)
 		}
@@ -322,7 +320,7 @@ func (b *Store) makeAnnotationDir(dir string) error {
 	return nil
 }
 
-// lockWriters acquires the lock between writers and returns the function that releases it.
+// lockWriters acquires the lock that only one writer can hold, and returns the function that releases the lock.
 func (b *Store) lockWriters(ctx context.Context) (func() error, error) {
 	name := path.Join(b.sidecarDir, ".lock")
 	l, err := b.worktree.OpenLock(name)

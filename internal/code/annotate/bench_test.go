@@ -1,4 +1,4 @@
-// Benchmarks of lookups: without git, and with a long history.
+// This file measures lookups without git, and with a long git history.
 
 //go:build unix
 
@@ -19,14 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// The size of what is measured.
+// The size of the measured file, of its history and of its annotations.
 const (
 	benchLines       = 10000
 	benchAnnotations = 1000
 	benchCommits     = 1500
 )
 
-// benchFile is a file that is edited.
+// benchFile is a file that a benchmark edits and annotates.
 type benchFile struct {
 	rng   *rand.Rand
 	lines []string
@@ -41,7 +41,7 @@ func newBenchFile() *benchFile {
 	return f
 }
 
-// line returns a line as code has them: one of five stands in many places.
+// line returns a random line of code. One of five lines is a line that occurs in many places of the file.
 func (f *benchFile) line() string {
 	if f.rng.IntN(5) == 0 {
 		return []string{"", "\t}", "}", "\t\treturn err", "\tif err != nil {"}[f.rng.IntN(5)]
@@ -56,8 +56,8 @@ func (f *benchFile) line() string {
 	)
 }
 
-// edit puts in, takes out and rewrites three lines in one place, and keeps the
-// length.
+// edit inserts, deletes and rewrites up to three lines at a random place. The number of lines in the file stays the
+// same.
 func (f *benchFile) edit() {
 	at, n := f.rng.IntN(len(f.lines)-20), f.rng.IntN(4)
 	in := []string{f.line(), f.line(), f.line()}
@@ -70,8 +70,8 @@ func (f *benchFile) edit() {
 
 func (f *benchFile) text() string { return strings.Join(f.lines, "\n") + "\n" }
 
-// annotate returns annotations of blocks of five lines, n from the one that
-// begins at line first on, every benchLines/benchAnnotations lines.
+// annotate returns n annotations of blocks of five lines. The first block begins at line first, and the next block
+// always begins benchLines/benchAnnotations lines later.
 func (f *benchFile) annotate(first, n int) []Record {
 	rs := make([]Record, n)
 	for i := range rs {
@@ -81,11 +81,10 @@ func (f *benchFile) annotate(first, n int) []Record {
 	return rs
 }
 
-// BenchmarkLookup looks up ten lines of a file of 10,000 lines with 1,000
-// annotations, which was edited 1,500 times since: as the next lookup of a
-// process ("next"), as the first after the file has changed ("changed"), and as
-// the first of a process ("first"). With git, the edits are commits, and the
-// annotations are all of the beginning, or of 100 times between then and now.
+// BenchmarkLookup looks up ten lines in a file with 10,000 lines and 1,000 annotations. The file was edited 1,500
+// times since it was annotated. Three cases are measured: a further lookup of a process ("next"), the first lookup
+// after the file has changed ("changed"), and the first lookup of a process ("first"). With git, each edit is a
+// commit. The annotations were made all at the beginning, or at 100 times during the edits.
 func BenchmarkLookup(b *testing.B) {
 	b.Run("git=false", func(b *testing.B) {
 		f := newBenchFile()
@@ -134,15 +133,15 @@ func BenchmarkLookup(b *testing.B) {
 				}
 			}
 			g.git(b, &history, "fast-import", "--quiet")
-			g.git(b, nil, "repack", "-q", "-a", "-d") // as a clone has it
+			g.git(b, nil, "repack", "-q", "-a", "-d") // pack the repository, as it would be packed in a clone
 			g.git(b, nil, "checkout", "-q", "-f", "main")
 			benchLookups(b, g.store, func(text string) { g.write(b, "f.txt", text) }, f)
 		})
 	}
 }
 
-// benchLookups measures lookups of ten lines. open opens the store again, write
-// writes the file.
+// benchLookups measures lookups of ten lines. The function open opens the store again, and write replaces the file's
+// content.
 func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string), f *benchFile) {
 	write(f.text())
 	look := func(b *testing.B, store *Store) {
@@ -152,7 +151,7 @@ func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string)
 			b.Fatal(found, err)
 		}
 	}
-	// On a machine that does other things as well, the processor time says most.
+	// Measure processor time, because wall time is not reliable on a machine that does other work.
 	var cpu time.Duration
 	timed := func(b *testing.B, times *[]time.Duration, store *Store) {
 		start, spent := time.Now(), processorTime(b)
@@ -201,8 +200,8 @@ func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string)
 	})
 }
 
-// processorTime returns what this process, and each git that it has started and
-// that has ended, have used of the processors.
+// processorTime returns the processor time that this process has used, including all git processes that it started and
+// that have ended.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var all time.Duration
@@ -216,7 +215,7 @@ func processorTime(b *testing.B) time.Duration {
 	return all
 }
 
-// gitDir is a repository of a benchmark.
+// gitDir is the directory of a benchmark's repository.
 type gitDir string
 
 func benchRepo(b *testing.B) gitDir {

@@ -1,4 +1,4 @@
-// This file implements blame: the commit and the annotations of each line.
+// This file implements blame, which lists the commit and the annotations of each line in a file.
 
 package annotate
 
@@ -13,17 +13,17 @@ import (
 
 // BlameLine is a line of a file, with the commit and the annotations that explain it.
 type BlameLine struct {
-	Number int // from 1
+	Number int // line number, counted from 1
 	Text   string
 
-	Commit          string // in hex ("" if the line is not committed, or without git)
-	CommitLine      int    // line number in the file at that commit (0 without a commit)
+	Commit          string // commit that wrote the line, in hex ("" if the line is not committed, or without git)
+	CommitLine      int    // number of the line in the file at that commit (0 without a commit)
 	Author          string
 	Time            time.Time
 	Summary         string
-	PorcelainHeader []string // author, committer and summary in the format of git blame --porcelain
+	PorcelainHeader []string // lines with author, committer and summary in the format of git blame --porcelain
 
-	Annotations []FoundAnnotation // annotations at this line, without lost annotations
+	Annotations []FoundAnnotation // annotations whose block contains this line (never lost annotations)
 }
 
 // Blame returns the lines of a file in the working tree. It returns the errors of [Store.Lookup].
@@ -61,7 +61,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	return out, nil
 }
 
-// blameCommits sets the commits of the lines that HEAD contains.
+// blameCommits sets the commit fields of those lines in out that HEAD contains.
 func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []BlameLine) error {
 	blob, err := b.repo.BlobAt(ctx, head, file)
 	if err != nil || blob == "" {

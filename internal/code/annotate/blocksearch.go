@@ -1,19 +1,19 @@
-// This file finds the present position of a block in a text. It tries several ways, from the most certain to the
-// least certain. Each way has three steps: candidates.go finds ranges of lines, scores.go measures how well they
-// fit, and choice.go chooses one of them or none.
+// This file finds the present position of a block in a text. It tries several methods, the most certain first. Each
+// method has three steps: candidates.go finds ranges of lines, scores.go measures how well they fit, and choice.go
+// chooses one range or none.
 
 package annotate
 
 import "slices"
 
-// searchMethod is a way to find a block, in three steps.
+// searchMethod is a method to find a block. It consists of three steps.
 type searchMethod struct {
 	findCandidates  func(*blockSearch) []candidate
 	scoreCandidates func(*blockSearch, []candidate) []candidate
 	chooseMatch     func(*blockSearch, []candidate) blockMatch
 }
 
-// The ways to find a block, from the most certain to the least certain.
+// The methods to find a block, the most certain method first.
 var (
 	methodsWithOldVersion = []searchMethod{
 		{(*blockSearch).findKept, (*blockSearch).scoreWords, (*blockSearch).chooseKept},
@@ -30,13 +30,13 @@ var (
 	uniqueCopyMethod = searchMethod{(*blockSearch).findCopies, (*blockSearch).scoreContext, (*blockSearch).chooseUnique}
 )
 
-// findWith chooses the position of the block in one way.
+// findWith searches for the block by one method.
 func (s *blockSearch) findWith(w searchMethod) blockMatch {
 	return w.chooseMatch(s, w.scoreCandidates(s, w.findCandidates(s)))
 }
 
-// changedBlockFactor is the factor by which the confidence is multiplied if almost no line of the block is
-// unchanged. Therefore a confidence of .5 or more means that some lines are unchanged.
+// changedBlockFactor reduces the confidence if almost no line of the block is unchanged. Therefore a confidence of .5
+// or more means that some lines are unchanged.
 const changedBlockFactor = .49
 
 // findBlock returns the most probable position of the record's block in the new text, whose blob name is blob. It
@@ -74,15 +74,15 @@ func (s *blockSearch) findBlock(blob string) blockMatch {
 	return m
 }
 
-// hasBlock reports whether the lines of a text contain the block at the span. A sidecar may contain a blob name
-// that does not match its block.
+// hasBlock reports whether the lines of a text contain the record's block at the record's span. They may not, because
+// anybody can edit a sidecar and the blob name in it.
 func (r *Record) hasBlock(lines []string) bool {
 	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 }
 
-// isSuccessorOf reports whether the deleted file of a sidecar has probably become this text: an annotation
-// was written for exactly this content, or at least half of the blocks, and at least two, occur
-// here in their order.
+// isSuccessorOf reports whether a deleted file, to which the sidecar belongs, was probably renamed to this text. This
+// is so if an annotation was written for exactly this content. It is also so if at least half of the annotated blocks,
+// and at least two blocks, occur in this text in their old order.
 func (p *lineIndex) isSuccessorOf(s *sidecar, blob string) bool {
 	votes := 0
 	last := 0

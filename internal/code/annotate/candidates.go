@@ -1,6 +1,6 @@
-// This file implements the first step of finding a block: it searches the text for ranges of lines where the
-// block may be. A range is a candidate if unchanged lines of the old version are there, if the same lines are
-// there, or if similar lines are there.
+// This file implements the first step of finding a block: it searches the text for ranges of lines in which the block
+// may be. Such a range is called a candidate. It contains unchanged lines of the old version, or the lines of the
+// block, or lines similar to them.
 
 package annotate
 
@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// findCopies returns the ranges where the text of the block occurs.
+// findCopies returns the ranges with the same lines as the block.
 func (s *blockSearch) findCopies() []candidate { return s.copiesOutsideLines(nil) }
 
-// findNewCopies returns the ranges of new lines, which the old version does not have, where the text of the
-// block occurs. If the block was moved, its lines are among the new lines.
+// findNewCopies returns the ranges with the same lines as the block, but only ranges of new lines, which the old
+// version does not have. If the block was moved, its lines count as new at their new position.
 func (s *blockSearch) findNewCopies() []candidate {
 	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
 }
 
-// copiesOutsideLines returns the ranges of the new text that are copies of the block. If the block was cut, a copy has
-// the stored lines at its beginning and end. Ranges that contain a line with index i for which excludedLines[i] is set
-// are ignored. excludedLines may be nil.
+// copiesOutsideLines returns the ranges of the new text that are copies of the block. If the middle of the block was
+// left out of the record, a copy only needs the same lines at its beginning and end. Ranges that contain an excluded
+// line are ignored: line i is excluded if excludedLines[i] is set. excludedLines may be nil.
 func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
@@ -58,8 +58,9 @@ func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	return out
 }
 
-// hasCopyAt reports whether the text has the lines of the block from index first on. The block begins with the lines
-// of head and ends with those of tail, which is empty if the block was not cut.
+// hasCopyAt reports whether a copy of the block begins at the line with index first. The slice head contains the first
+// lines of the block. The slice tail contains the last lines if the middle of the block was left out, and is empty
+// otherwise.
 func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
 	r, lines := s.record, s.newText.lines
 	end := first + len(r.Block) + r.Cut
@@ -72,8 +73,8 @@ func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
 	return r.Cut == 0 || hashLines(lines[first:end]) == r.Hash
 }
 
-// unchangedLines describes the lines of the block in the old version that the new text still has: their number, the
-// first and the last of them, and their share of the block's letters. White space is ignored.
+// unchangedLines describes which lines of the block, which is at oldSpan in the old version, still exist in the new
+// text. White space is ignored.
 func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
 	k := &unchangedLines{firstIndex: -1, lastIndex: -1}
 	from, to := oldSpan.First-1, oldSpan.Last
@@ -105,9 +106,8 @@ func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
 	return k
 }
 
-// findKept returns ranges that contain the unchanged lines of the block, or none if too few lines are unchanged. A
-// range ends at the unchanged lines before and after the block, or contains as many additional lines as the block
-// had.
+// findKept returns ranges that contain all unchanged lines of the block, or no range if too few lines are unchanged.
+// Each range ends at the nearest unchanged line outside the block, or has as many additional lines as the block had.
 func (s *blockSearch) findKept() []candidate {
 	was := s.record.Span
 	k := s.oldVersion.unchangedLines(was)
@@ -126,38 +126,40 @@ func (s *blockSearch) findKept() []candidate {
 	return out
 }
 
-// areInsufficient reports whether the unchanged lines are too few, or too far apart, to find the block by them.
+// areInsufficient reports whether the block cannot be found by its unchanged lines, because they are too few or too
+// far apart.
 func (k *unchangedLines) areInsufficient(oldSpan Span) bool {
 	return k.count == 0 || k.letterShare < minUnchangedShare || k.lastIndex-k.firstIndex >= 4*oldSpan.Len()+20
 }
 
-// possibleStarts returns the indexes of the lines with which a range may start that contains the unchanged lines of
-// the block.
+// possibleStarts returns the indexes of the lines at which a range may begin. The range must contain all unchanged
+// lines of the block.
 func (f *oldVersion) possibleStarts(oldSpan Span, k *unchangedLines) []int {
 	if k.linesBefore == 0 {
 		return []int{k.firstIndex}
 	}
-	limit := 0 // the line after the unchanged lines before the block
+	limit := 0 // index of the first line after the unchanged lines that precede the block
 	for i := oldSpan.First - 2; i >= 0; i-- {
 		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t + 1
 			break
 		}
 	}
-	if oldSpan.First > 1 && f.newIndexIgnoringSpace(oldSpan.First-2) >= 0 { // all lines in between belong to the block
+	// All lines between the neighbors belong to the block.
+	if oldSpan.First > 1 && f.newIndexIgnoringSpace(oldSpan.First-2) >= 0 {
 		return []int{max(limit, k.firstIndex-2*oldSpan.Len())}
 	}
 	return []int{k.firstIndex, max(limit, k.firstIndex-k.linesBefore)}
 }
 
-// possibleEnds returns the indexes of the lines before which a range may end that contains the unchanged lines of the
-// block.
+// possibleEnds returns the indexes of the lines before which a range may end. The range must contain all unchanged
+// lines of the block.
 func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
 	end := k.lastIndex + 1
 	if k.linesAfter == 0 {
 		return []int{end}
 	}
-	limit := len(f.newText.lines) // the first of the unchanged lines after the block
+	limit := len(f.newText.lines) // index of the first unchanged line after the block
 	for i := oldSpan.Last; i < len(f.bareNewIndexes); i++ {
 		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t
@@ -165,14 +167,13 @@ func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
 		}
 	}
 	if oldSpan.Last < len(f.bareNewIndexes) &&
-		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 { // all lines in between belong to the block
+		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 { // All lines between the neighbors belong to the block.
 		return []int{min(limit, end+2*oldSpan.Len())}
 	}
 	return []int{end, min(limit, end+k.linesAfter)}
 }
 
-// findReplacements returns the ranges of the lines that replaced the block in the old version. The result is valid
-// until the next search.
+// findReplacements returns ranges among the lines that replaced the block. The result is valid until the next search.
 func (s *blockSearch) findReplacements() []candidate {
 	was := s.record.Span
 	_, _, lo, hi := s.oldVersion.extendToGap(was.First-1, was.Last)
@@ -180,8 +181,8 @@ func (s *blockSearch) findReplacements() []candidate {
 	return s.windowBuffer
 }
 
-// appendWindows appends the ranges between the indexes lo and hi that have about n lines: n, a third more or a
-// third less. position is the supposed position of the block.
+// appendWindows appends ranges between the line indexes lo and hi to out. The ranges have n lines, a third more, or a
+// third less. position is the supposed position of the block, from which each candidate gets its distance.
 func appendWindows(out []candidate, n, lo, hi int, position candidate) []candidate {
 	if hi <= lo || hi-lo > 8*n+40 {
 		return out
@@ -195,14 +196,15 @@ func appendWindows(out []candidate, n, lo, hi int, position candidate) []candida
 	return out
 }
 
-// Limits of [blockSearch.findSimilar].
+// Limits of the search in [blockSearch.findSimilar].
 const (
-	maxVoterOccurrences = 20 // lines that occur more often than this do not vote
-	maxVotedPositions   = 4  // number of positions that are examined
+	maxVoterOccurrences = 20 // a line that occurs more often in the text does not vote
+	maxVotedPositions   = 4  // number of positions, those with the most votes, around which ranges are returned
 )
 
-// findSimilar returns ranges around the positions for which most lines vote. Each block line and each context
-// line votes for a position of the block, ignoring white space. The result is valid until the next search.
+// findSimilar returns ranges around the most probable positions of the block. Each line of the block and of its
+// context votes for the position that follows from where the line occurs now. White space is ignored. The result is
+// valid until the next search.
 func (s *blockSearch) findSimilar() []candidate {
 	votes := s.countVotes()
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
@@ -212,7 +214,7 @@ func (s *blockSearch) findSimilar() []candidate {
 	out := s.windowBuffer[:0]
 	for i, at := range places[:min(len(places), maxVotedPositions)] {
 		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
-		if s.record.Cut > 0 && lo < hi { // the block is too long to try all ranges
+		if s.record.Cut > 0 && lo < hi { // The block is long, so try only the range that begins at the position.
 			out = append(out, candidate{start: lo, end: hi, positionRank: i})
 		} else {
 			out = appendWindows(out, n, lo, hi, candidate{start: at, positionRank: i})
@@ -222,8 +224,8 @@ func (s *blockSearch) findSimilar() []candidate {
 	return out
 }
 
-// countVotes returns, for each possible position of the block's first line, the weight of the
-// block and context lines that support this position.
+// countVotes returns the votes for each position of the block's first line. The votes of a position are the sum of the
+// weights of the block and context lines that support it.
 func (s *blockSearch) countVotes() map[int]float64 {
 	r, p := s.record, s.newText
 	bare := p.barePostings()
@@ -258,5 +260,5 @@ func (s *blockSearch) countVotes() map[int]float64 {
 	return votes
 }
 
-// lineDistance returns the number of lines between the indexes a and b.
+// lineDistance returns how many lines a and b are apart.
 func lineDistance(a, b int) int { return max(a-b, b-a) }

@@ -1,4 +1,4 @@
-// This file checks the sidecars line by line.
+// This file checks whether the lines of sidecars are valid.
 
 package annotate
 
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SidecarProblem is an invalid line of a sidecar.
+// SidecarProblem describes an invalid line of a sidecar, or a problem of the whole sidecar.
 type SidecarProblem struct {
 	File        string // path of the sidecar, relative to the tree's root
-	Line        int    // line number from 1 (0 if the problem is about the whole file)
-	Offset      int64  // offset of the line, in bytes
+	Line        int    // line number, counted from 1 (0 if the problem concerns the whole file)
+	Offset      int64  // offset in bytes at which the line begins
 	Description string
 }
 
@@ -26,8 +26,8 @@ type CheckReport struct {
 	Files       int // number of sidecars
 	Annotations int // number of readable annotations
 	Lines       int // number of lines that are not empty
-	TornFiles   int // number of sidecars whose last line is an incomplete write, which is normal after a crash
-	NewerLines  int // number of lines written by a newer program version
+	TornFiles   int // number of sidecars that end with an incomplete line, which is normal after a crash
+	NewerLines  int // number of lines that a newer version of the program wrote
 	Problems    []SidecarProblem
 }
 
@@ -73,7 +73,7 @@ func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 	return r, nil
 }
 
-// checkSidecar adds the counts and the problems of a sidecar with this content to the report.
+// checkSidecar checks the content of a sidecar, and adds the counts and problems to the report.
 func (r *CheckReport) checkSidecar(full string, data []byte) {
 	s := parseSidecar(data)
 	r.Annotations += len(s.records)
@@ -100,7 +100,8 @@ func (r *CheckReport) checkSidecar(full string, data []byte) {
 	}
 }
 
-// contradictsHash reports whether the record has all lines of its block, and these do not have its hash.
+// contradictsHash reports whether the record's hash differs from the hash of its lines. It returns false if the record
+// does not contain all lines of its block.
 func (r *Record) contradictsHash() bool {
 	isWhole := r.Cut == 0 && len(r.Block) == r.Span.Len()
 	hasLines := len(r.Block) > 0 && r.Hash != ""

@@ -1,4 +1,4 @@
-// Tests of what is found in damaged sidecars, and what is saved of them.
+// This file tests which damage the check of sidecars finds, and which lines are recovered.
 
 package annotate
 
@@ -22,8 +22,8 @@ func TestCheckAndRecover(t *testing.T) {
 		t.Errorf("Recover of what is sound = %+v, %v", saved, err)
 	}
 
-	// Two lines ran together, one holds a changed letter in its block, one is
-	// garbage, and the last was cut off.
+	// Two lines are joined, one line has a changed letter in its block, one line is garbage, and the last line is cut
+	// off.
 	const name = ".oxbow/annotations/a.txt.why"
 	lines := strings.SplitAfter(get(t, m, name), "\n")
 	damaged := lines[0][:len(lines[0])-1] + lines[1] + strings.Replace(
@@ -33,7 +33,8 @@ func TestCheckAndRecover(t *testing.T) {
 		1,
 	) + "gar\xffbage\n" + "\n" + lines[3] + lines[0][:50]
 	put(t, m, name, damaged)
-	put(t, m, ".oxbow/annotations/con.txt.why", lines[0]) // a name that is written %63on.txt
+	// this name is normally encoded as %63on.txt, because Windows reserves con
+	put(t, m, ".oxbow/annotations/con.txt.why", lines[0])
 	r, err = b.CheckSidecars(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestCheckAndRecover(t *testing.T) {
 	if r, err := b.CheckSidecars(t.Context()); err != nil || len(r.Problems) != 2 || r.TornFiles != 0 {
 		t.Errorf("Check after Recover = %+v, %v, want the changed letter and the name", r, err)
 	}
-	// The next damage is kept next to the first.
+	// A second recovery must not replace the backup of the first.
 	put(t, m, name, get(t, m, name)+"more\n")
 	if saved, err := b.RecoverSidecars(t.Context(), false); err != nil || len(saved) != 1 ||
 		saved[0].BackupFile != name+

@@ -1,20 +1,19 @@
-// This file implements the last step of finding a block: it chooses one of the candidates by their scores,
-// or none.
+// This file implements the last step of finding a block: it chooses one of the scored candidates, or none.
 
 package annotate
 
-// Limits for single lines in other words.
+// Limits for a block of one line whose words have changed.
 const (
-	minLineLetters          = 20  // a line with fewer letters is similar to many other lines
-	minShortLineContext     = .25 // share of the context below which such a line is not accepted
-	minEqualWordsSimilarity = .95 // similarity of a line in which only punctuation or white space changed
+	minLineLetters          = 20  // a line with fewer letters is too similar to many other lines
+	minShortLineContext     = .25 // minimum share of the context that must match for such a line
+	minEqualWordsSimilarity = .95 // similarity from which a line counts as changed only in punctuation or white space
 )
 
-// keptExplanation is the explanation if a block with changed lines was found by its unchanged lines.
+// keptExplanation tells a person how a changed block was found by its unchanged lines.
 const keptExplanation = "followed through the changes of the file since, which changed the block too"
 
-// chooseKept chooses the block if all lines are unchanged, or if many lines are unchanged and the words are
-// similar. All candidates contain the same unchanged lines.
+// chooseKept chooses the best candidate if the whole block is unchanged, or if many lines are unchanged and the words
+// are similar. All candidates contain the same unchanged lines.
 func (s *blockSearch) chooseKept(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -42,8 +41,8 @@ func (s *blockSearch) matchUnchangedBlock(c candidate) blockMatch {
 	return m
 }
 
-// chooseHalfKept is like chooseKept, but if half of the block is unchanged, the similarity of its words
-// may be less than [minSimilarity].
+// chooseHalfKept is like chooseKept, but accepts words that are less similar than [minSimilarity] if at least half of
+// the block is unchanged.
 func (s *blockSearch) chooseHalfKept(cs []candidate) blockMatch {
 	n := s.record.Span.Len()
 	if len(cs) == 0 || n < 2 {
@@ -57,8 +56,8 @@ func (s *blockSearch) chooseHalfKept(cs []candidate) blockMatch {
 	return blockMatch{best.span(), Edited, max(best.similarity, k.letterShare*minSimilarity), keptExplanation}
 }
 
-// chooseCopy chooses the copy of the block with the best context. If there are several copies, or if the text is
-// not distinctive, the context must be similar.
+// chooseCopy chooses the copy of the block with the best context. The context must match if there are several copies,
+// or if the text of the block may occur by chance.
 func (s *blockSearch) chooseCopy(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -82,7 +81,7 @@ func (s *blockSearch) chooseCopy(cs []candidate) blockMatch {
 	return m
 }
 
-// isUnmistakable reports whether the block can be found by its text alone.
+// isUnmistakable reports whether the text of the block is enough to find it, whatever its context is.
 func (s *blockSearch) isUnmistakable(cs []candidate) bool {
 	return len(cs) == 1 && isDistinctive(s.record.Block)
 }
@@ -107,8 +106,8 @@ func (s *blockSearch) chooseUnique(cs []candidate) blockMatch {
 	return s.chooseCopy(cs)
 }
 
-// chooseUniqueBlock is like chooseUnique, but finds only blocks of several lines, and none that may be another
-// copy of the block.
+// chooseUniqueBlock is like chooseUnique, but accepts only blocks of several lines, and no range that may be a
+// different copy of the block.
 func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
 	m := s.chooseUnique(cs)
 	if m.placing == Lost || s.record.Span.Len() < 2 {
@@ -120,8 +119,8 @@ func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
 	return m
 }
 
-// chooseMoved chooses the copy with the best context, if most of the context was moved, too, or if the block was
-// moved together with its neighbors.
+// chooseMoved chooses the copy with the best context. Most of the context must have moved with the block, or the block
+// must have moved together with adjacent lines.
 func (s *blockSearch) chooseMoved(cs []candidate) blockMatch {
 	m := s.chooseCopy(cs)
 	if m.placing == Lost {
@@ -135,8 +134,9 @@ func (s *blockSearch) chooseMoved(cs []candidate) blockMatch {
 	return m
 }
 
-// bestWindow returns the best of several candidates that are equally similar. It prefers a better position, then
-// more lines in the order of the block, then the nearest candidate with as many lines.
+// bestWindow returns the best of several candidates that are equally similar. A candidate at a more probable position
+// is better. Among candidates at the same position, one with more lines equal to the block's lines is better, and then
+// the nearest one with the same number of lines.
 func bestWindow(cs []candidate) candidate {
 	best := cs[0]
 	for _, c := range cs[1:] {
@@ -147,7 +147,7 @@ func bestWindow(cs []candidate) candidate {
 	return best
 }
 
-// isBetterThan compares two windows at the same supposed position of the block.
+// isBetterThan reports whether c is a better candidate than o. Both belong to the same supposed position of the block.
 func (c *candidate) isBetterThan(o *candidate) bool {
 	if c.equalLines != o.equalLines {
 		return c.equalLines > o.equalLines
@@ -155,9 +155,9 @@ func (c *candidate) isBetterThan(o *candidate) bool {
 	return c.end-c.start == o.end-o.start && c.distance < o.distance
 }
 
-// chooseReplacement chooses the lines that replaced the block and may be a new version of it. It chooses none if
-// these lines are more similar to other deleted lines, or if the block is a short line whose
-// context has changed, too.
+// chooseReplacement chooses lines that replaced the block if they seem to be a new version of it. It chooses nothing
+// if the lines are more similar to other deleted lines. It also chooses nothing if the block is a short line and its
+// context has changed as well.
 func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -175,8 +175,8 @@ func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	return blockMatch{c.span(), Edited, c.similarity, "similar lines stand in its place"}
 }
 
-// chooseSimilar chooses the most similar lines, if they are similar enough with no other evidence, and if the
-// block is distinctive or the context is similar, too.
+// chooseSimilar chooses the most similar lines. They must be so similar that no other evidence is needed. In addition,
+// the block must be distinctive or its context must match.
 func (s *blockSearch) chooseSimilar(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -186,16 +186,16 @@ func (s *blockSearch) chooseSimilar(cs []candidate) blockMatch {
 	if isShort && s.sharedContext(c.span()) < minContextScore {
 		return noMatch
 	}
-	confidence := .9 * c.similarity // similarity is the only evidence
+	confidence := .9 * c.similarity // The confidence is reduced, because similarity is the only evidence.
 	if confidence < minSimilarity {
 		return noMatch
 	}
 	return blockMatch{c.span(), Edited, confidence, "similar lines stand there"}
 }
 
-// isContested reports whether the range may instead belong to another copy of the block that the old
-// text lost, for example if several copies were merged into one. If copies match equally well,
-// there is no conflict if the new text has as many copies.
+// isContested reports whether the range c may rather belong to another copy of the block that the old text had and the
+// new text lacks. This happens if several copies were merged into one. If other copies fit the range equally well, the
+// range is contested only if the new text has fewer such ranges than there are copies.
 func (s *blockSearch) isContested(c candidate) bool {
 	f := s.oldVersion
 	if f.oldIndex == nil {
@@ -230,8 +230,8 @@ func (s *blockSearch) isContested(c candidate) bool {
 	return equal > 0
 }
 
-// hasCloserRival reports whether a range of other deleted lines is more similar to the candidate than the block
-// is. The deleted lines are those that the lines around the candidate replaced.
+// hasCloserRival reports whether other deleted lines are more similar to the candidate than the block is. It compares
+// the deleted lines that were replaced by the lines around the candidate.
 func (s *blockSearch) hasCloserRival(c candidate) bool {
 	was := s.record.Span
 	from, to := was.First-1, was.Last

@@ -1,5 +1,5 @@
-// This file finds the annotations that a change touches. These are the annotations of lines that
-// the change modifies or deletes, and the annotations that the change itself adds.
+// This file finds the annotations that a change to the files touches. The change touches an annotation if it modifies
+// or deletes its lines. Annotations that the change adds are listed as well.
 
 package annotate
 
@@ -16,28 +16,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// DiffOptions specify the change.
+// DiffOptions select the change that Diff examines.
 type DiffOptions struct {
 	// Range is A..B or A...B, with the same meaning as for git diff, or only A, for the changes in
 	// the working tree since A. "" means HEAD.
 	Range string
 
 	Staged   bool                  // compare with git's index instead of the working tree
-	Progress func(done, total int) // called with numbers of files (may be nil)
+	Progress func(done, total int) // called with the number of files that are done and their total number (may be nil)
 }
 
 // Diff lists the annotations that a change touches.
 type Diff struct {
-	Base, Head         string // commits (Head may also be "index" or "working tree")
-	ChangedFiles       int    // number of changed and deleted files, without added files
+	Base, Head         string // IDs of the commits that are compared (Head may also be "index" or "working tree")
+	ChangedFiles       int    // number of files that were changed or deleted (added files do not count)
 	TouchedAnnotations []TouchedAnnotation
-	AddedAnnotations   []FoundAnnotation // annotations that only the sidecars of the head contain
+	AddedAnnotations   []FoundAnnotation // annotations that exist only in the sidecars of the head
 	SkippedFiles       []SkippedFile
-	BaseHasAnnotations bool // the base contains annotations
+	BaseHasAnnotations bool // at least one sidecar existed at the base
 }
 
-// TouchedAnnotation is an annotation of lines that a change touches, with its position after the change and its
-// position at the base.
+// TouchedAnnotation is an annotation whose lines the change touches. The embedded FoundAnnotation has its position
+// after the change, and the other fields have its position at the base.
 type TouchedAnnotation struct {
 	FoundAnnotation
 	BaseFile string
@@ -59,22 +59,23 @@ func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	return &x.Diff, nil
 }
 
-// comparison is the state of a running Diff.
+// comparison is the state of one call of Diff.
 type comparison struct {
 	Diff
-	worktreeStore        *Store // the working tree
-	base                 *git.Repo
-	baseStore            *Store // a store with the history of the base; its blobs were read in advance
+	worktreeStore *Store // the store of the working tree
+	base          *git.Repo
+	// a store that reads git's history of the base; the blobs that it needs are read in advance
+	baseStore            *Store
 	baseBlobs            cachedHistory
 	baseFiles, headFiles *fileSet
-	formerSidecars       map[string][]string // for each file in the base, the sidecars of its former names
-	newNames             map[string]string   // new names of the base's files that were renamed in the head
-	progress             func(done, total int)
+	// maps a file of the base to the sidecars that are stored under the file's former names
+	formerSidecars map[string][]string
+	newNames       map[string]string // maps a file of the base to its new name, if the head has renamed it
+	progress       func(done, total int)
 }
 
-// compareRange finds the annotations that the change from the base to the head of a range touches, adds or loses. It
-// returns them in a comparison, together with the files that could not be read. o.Progress is called after each batch
-// of files.
+// compareRange compares the base and the head of a range, and returns a comparison with the annotations that the
+// change touches or adds, and with the files that could not be read. It calls o.Progress after each batch of files.
 func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, error) {
 	x := &comparison{worktreeStore: b, progress: o.Progress}
 	if x.progress == nil {
@@ -113,8 +114,8 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, e
 	return x, nil
 }
 
-// resolveSides sets the base and the head of the comparison from the range in the options, and
-// lists the files of both.
+// resolveSides parses the range in the options, sets the base and the head of the comparison, and lists the files on
+// both sides.
 func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	repo := x.worktreeStore.repo
 	from, to, two := strings.Cut(o.Range, "..")
@@ -171,8 +172,8 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 	return id, err
 }
 
-// setCommits sets the head commit from headName. If headName starts with the third dot of A...B, setCommits
-// also sets the base to the merge base of both commits.
+// setCommits sets the head commit. headName is the part of the range after "..". If it begins with a third dot, as in
+// A...B, setCommits also replaces the base by the merge base of both commits.
 func (x *comparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
 	headName, common := strings.CutPrefix(headName, ".")
 	x.Head, err = x.resolveCommit(ctx, headName)
@@ -190,7 +191,7 @@ func (x *comparison) setCommits(ctx context.Context, rangeText, headName string)
 	return err
 }
 
-// sideContent returns a file's content on a side.
+// sideContent returns the content of a file in the base or in the head.
 func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[side.blobsByPath[file]]
 	if data == nil && side.isWorktree {
@@ -205,17 +206,17 @@ func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
 	return data, nil
 }
 
-// diffJob is a file whose annotations have to be found.
+// diffJob is one file in which annotations must be found.
 type diffJob struct {
-	baseFile     string   // file in the base ("" for new annotations)
-	headFile     string   // file in the head ("" if the head does not contain it)
-	sidecarBlobs []string // sidecars at the base, the file's own first
-	headSidecar  *sidecar // for new annotations: the sidecar in the head
+	baseFile     string   // name of the file in the base ("" if only the annotations are new)
+	headFile     string   // name of the file in the head ("" if the head does not have the file)
+	sidecarBlobs []string // blobs of the sidecars at the base, beginning with the file's own sidecar
+	headSidecar  *sidecar // the sidecar in the head, if it contains new annotations
 	newIDs       map[string]bool
 }
 
-// baseSidecars returns the blobs of a file's sidecars at the base. The file's own sidecar comes
-// first, followed by the sidecars of its former names.
+// baseSidecars returns the blob names of the sidecars that a file has at the base: its own sidecar, then the sidecars
+// that are stored under its former names.
 func (x *comparison) baseSidecars(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerSidecars[file])
@@ -244,8 +245,8 @@ func (x *comparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormerSidecars finds sidecars under a former name: the file was renamed before the base, and its
-// sidecar was not renamed.
+// findFormerSidecars finds sidecars that are stored under a former name, because a file was renamed before the base
+// without its sidecar.
 func (x *comparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
@@ -272,7 +273,7 @@ func (x *comparison) findFormerSidecars(ctx context.Context) error {
 	return err
 }
 
-// addedFileJobs returns a job for each sidecar with annotations that only the head contains.
+// addedFileJobs returns a job for each sidecar that has an annotation in the head but not at the base.
 func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
@@ -318,8 +319,7 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	return jobs, nil
 }
 
-// findInFiles finds the annotations in some files. It reads everything that it needs from git in a
-// single call.
+// findInFiles does the jobs. It reads everything that it needs from git in a single call.
 func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -357,7 +357,7 @@ func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	return nil
 }
 
-// readMissingBlobs reads those blobs that were not read yet.
+// readMissingBlobs reads the named blobs from git, except blobs that were read before.
 func (x *comparison) readMissingBlobs(ctx context.Context, names []string) error {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
@@ -367,8 +367,8 @@ func (x *comparison) readMissingBlobs(ctx context.Context, names []string) error
 	return x.baseBlobs.cacheBlobs(ctx, names)
 }
 
-// findInFile finds a file's annotations on a side. If the side does not contain the file, or if the file
-// is binary, findInFile returns no annotations.
+// findInFile finds the annotations of the sidecars in a file on one side. It returns no annotations if that side does
+// not have the file, or if the file is binary.
 func (x *comparison) findInFile(
 	ctx context.Context,
 	side *fileSet,
@@ -396,7 +396,7 @@ func (x *comparison) findInFile(
 	return p.found, content, src.gitError
 }
 
-// findOnBothSides finds a file's annotations on both sides.
+// findOnBothSides finds a file's annotations in the base and in the head, and adds those that are touched or new.
 func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.findInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {
@@ -432,8 +432,8 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 	return nil
 }
 
-// addNewAnnotations adds the new annotations of a file to x.AddedAnnotations. An annotation that was not found is
-// added as lost.
+// addNewAnnotations adds the new annotations of a file to x.AddedAnnotations. headAnnotations are the annotations
+// found in the head. A new annotation that is not among them is added as lost.
 func (x *comparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
 		if j.newIDs[f.ID] {
@@ -448,8 +448,8 @@ func (x *comparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotat
 	}
 }
 
-// touchedSpanFunc returns a function that reports whether a span of old lines is touched, because a
-// line of the span was deleted or changed, or a new line was inserted inside it.
+// touchedSpanFunc returns a function that reports whether the change from before to after touches a span of old lines:
+// a line of the span was deleted or changed, or a line was inserted between two lines of the span.
 func touchedSpanFunc(before, after []string) func(Span) bool {
 	in := diff.Interner{}
 	to := new(diff.Mapper).MapLines(in.LineIDs(before), in.LineIDs(after))
@@ -474,9 +474,9 @@ func touchedSpanFunc(before, after []string) func(Span) bool {
 	}
 }
 
-// FindTouchedBy returns the annotations of lines that a change of the file's content would delete,
-// modify or divide (see [Store.Diff]). The function change receives the present content and returns
-// the new content. It returns false if it changes nothing.
+// FindTouchedBy returns the annotations of lines that a change to a file would delete, modify or divide (see
+// [Store.Diff]). The function change receives the file's present content and returns the new content, or false if it
+// changes nothing.
 func (b *Store) FindTouchedBy(
 	ctx context.Context,
 	file string,
@@ -503,7 +503,7 @@ func (b *Store) FindTouchedBy(
 	return out, nil
 }
 
-// HasAnnotations reports whether the tree has annotations.
+// HasAnnotations reports whether the tree has a directory for sidecars, which the first annotation creates.
 func (b *Store) HasAnnotations() bool {
 	_, err := b.worktree.Stat(b.sidecarDir)
 	return err == nil

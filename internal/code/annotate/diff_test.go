@@ -1,4 +1,4 @@
-// Tests of the annotations that a change touches.
+// This file tests which annotations a change touches.
 
 package annotate
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// touched runs Diff and says which annotations it touches and adds, by their reasoning.
+// touched calls Diff, and returns the reasoning of the annotations that the change touches and adds.
 func touched(t *testing.T, b *Store, o DiffOptions) string {
 	t.Helper()
 	d, err := b.Diff(t.Context(), o)
@@ -35,7 +35,7 @@ func touched(t *testing.T, b *Store, o DiffOptions) string {
 	return strings.Join(all, ", ")
 }
 
-// lettered returns a text of n lines that differ.
+// lettered returns a text of n different lines.
 func lettered(n int) []string {
 	var lines []string
 	for i := range n {
@@ -44,7 +44,7 @@ func lettered(n int) []string {
 	return lines
 }
 
-// TestDiff: each change of a file of 20 lines, of which 5 to 8 carry the annotation w.
+// TestDiff makes various changes to a file of 20 lines, in which lines 5 to 8 have the annotation w.
 func TestDiff(t *testing.T) {
 	text := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 	old := lettered(20)
@@ -102,7 +102,7 @@ func TestDiff(t *testing.T) {
 			c.change(g, slices.Clone(old))
 			want := []string{c.want}
 			if c.name == "it moves" {
-				// Patience may keep either
+				// the patience diff may map either of two equal lines
 				want = append(want, "other a.go:18 tracked, "+c.want, c.want+", other a.go:18 tracked")
 			}
 			check := func(o DiffOptions) {
@@ -120,8 +120,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffOfFormerName: a file that was renamed before the base, whose sidecar has
-// its first name, and whose annotations are as old.
+// TestDiffOfFormerName compares a file that was renamed before the base. The sidecar still has the file's first name,
+// and the annotations were written for the first version.
 func TestDiffOfFormerName(t *testing.T) {
 	g := newRepo(t)
 	lines := lettered(20)
@@ -146,8 +146,8 @@ func TestDiffOfFormerName(t *testing.T) {
 	}
 }
 
-// TestDiffAdds: annotations that the head has and the base has not, also when the
-// sidecar has another name; not those that were archived.
+// TestDiffAdds checks that annotations count as added if only the head has them, even if their sidecar was renamed.
+// Archived annotations do not count as added.
 func TestDiffAdds(t *testing.T) {
 	g := newRepo(t)
 	g.write("a.go", strings.Join(lettered(20), "\n"))
@@ -167,7 +167,7 @@ func TestDiffAdds(t *testing.T) {
 	}
 }
 
-// TestDiffRefuses: what names no commit, and a tree without git.
+// TestDiffRefuses checks the errors for a name that is not a commit, and for a tree without git.
 func TestDiffRefuses(t *testing.T) {
 	g := newRepo(t)
 	b := g.store()
@@ -200,8 +200,8 @@ func openDir(t *testing.T, dir string) *Store {
 	return b
 }
 
-// TestDiffGrowth: twice the files take at most 2.6 times the memory, and git runs once
-// for each 32 of them.
+// TestDiffGrowth checks that twice as many files need at most 2.6 times the allocations, and that git runs once per
+// batch of 32 files.
 func TestDiffGrowth(t *testing.T) {
 	cost := func(files int) (float64, string) {
 		g := newRepo(t)
@@ -228,7 +228,7 @@ func TestDiffGrowth(t *testing.T) {
 		if _, err := b.Add(t.Context(), rs...); err != nil {
 			t.Fatal(err)
 		}
-		change(25) // the annotations are of another content
+		change(25) // the annotations were written for the previous content
 		g.commit()
 		change(10)
 		g.commit()

@@ -1,5 +1,4 @@
-// This file checks references to files: whether a file that a memory mentions still exists and has
-// not changed.
+// This file checks references from memories to files: whether the file still exists, and whether it has changed.
 
 package annotate
 
@@ -20,14 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// minFreshShare is the share of a file that must be unchanged for the file to be fresh.
+// minFreshShare is the minimum share of unchanged letters for which a file or its lines count as unchanged.
 const minFreshShare = .8
 
-// maxGitQuestions is the maximum number of references in one call for which git is asked separately.
-// Further references are unverifiable unless their content is unchanged.
+// maxGitQuestions limits how many references of one call may each start git. Further references are reported as
+// unverifiable, unless their content is unchanged.
 const maxGitQuestions = 20
 
-// errTooManyQuestions means that git was asked maxGitQuestions times.
+// errTooManyQuestions is the reason if git was already started maxGitQuestions times.
 var errTooManyQuestions = errors.New("too many files to ask git about at once")
 
 // FileBlobName returns git's name for the content of a file in the working tree, whether or not git has
@@ -42,8 +41,7 @@ func (b *Store) FileBlobName(file string) (string, bool) {
 	return blobName(data, b.usesSHA256()), true
 }
 
-// relativeToTree returns the path relative to the root of the tree. A path outside of the tree is returned
-// unchanged.
+// relativeToTree converts a path to a path relative to the tree's root. A path outside the tree is returned unchanged.
 func (b *Store) relativeToTree(file string) string {
 	if filepath.IsAbs(file) && b.root != "" {
 		if rel, err := b.ToTreePath("/", file); err == nil {
@@ -61,7 +59,7 @@ var lineSuffixPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
 })
 
-// splitReference splits a reference into the path and the lines.
+// splitReference splits a reference such as a.go:3-5 into the path and the lines.
 func splitReference(file string) (string, Span) {
 	m := lineSuffixPattern().FindStringSubmatch(file)
 	if m == nil {
@@ -79,11 +77,13 @@ func splitReference(file string) (string, Span) {
 	return m[1], s
 }
 
-// CheckFileRefs checks the references against the working tree, including changes that were not
-// committed. The old content is the content that Blob identifies, if git has it. Otherwise it is
-// the last version of the file in HEAD's history before Time, or the first version after Time,
-// which may have existed in the working tree then. CheckFileRefs never fails. A reference that
-// cannot be checked is unverifiable, with the reason in How.
+// CheckFileRefs checks whether the referenced files have changed. It compares them with the working tree, including
+// changes that are not committed. It never fails: a reference that cannot be checked is unverifiable, with the reason
+// in Explanation.
+//
+// The old content of a file is the content of the reference's Blob, if git has that blob. Otherwise it is the last
+// version in HEAD's history before the reference's Time, or the first version after that time, which may have existed
+// in the working tree before it was committed.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
 	c := &refChecker{store: b, ctx: ctx, remainingQuestions: maxGitQuestions}
 	if b.history != nil {
@@ -122,7 +122,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 	return out
 }
 
-// uncheckedRef is a reference that has to be compared with its old content.
+// uncheckedRef is a reference whose file must be compared with its old content.
 type uncheckedRef struct {
 	result  *fileref.CheckResult
 	file    string
@@ -131,12 +131,12 @@ type uncheckedRef struct {
 	exists  bool
 }
 
-// readReferencedFile reads the referenced file. It returns true if the file must be compared with its old
-// content. Otherwise readReferencedFile sets the result of the check.
+// readReferencedFile reads the referenced file. It returns false, and sets the result of the check, if no comparison
+// with the old content is needed or possible.
 func (o *uncheckedRef) readReferencedFile(b *Store) bool {
 	r := o.result
 	o.file = b.relativeToTree(r.File)
-	// If a file with this whole name exists, the end of the name is not a line range.
+	// If a file has this whole name, its end is part of the name and not a line range.
 	if _, err := b.worktree.Stat(o.file); err != nil {
 		o.file, o.span = splitReference(o.file)
 	}
@@ -150,7 +150,8 @@ func (o *uncheckedRef) readReferencedFile(b *Store) bool {
 		return true
 	}
 	if err != nil {
-		r.Explanation = "it cannot be read" // do not use the error, because it contains the path, which is not trusted
+		// The error contains the path, which is not trusted, so it is not reported.
+		r.Explanation = "it cannot be read"
 		if fi, err := b.worktree.Stat(o.file); err == nil && fi.IsDir() {
 			r.Explanation = "it is a directory, which is there; what is in it is not compared"
 		}
@@ -176,17 +177,17 @@ func (o *uncheckedRef) readReferencedFile(b *Store) bool {
 	return false
 }
 
-// refChecker reads the old contents of references from git.
+// refChecker reads the old contents of referenced files from git, and compares them.
 type refChecker struct {
 	store              *Store
 	ctx                context.Context
-	head               string // "" without git
+	head               string // commit of HEAD ("" without git)
 	blobs              map[string][]byte
-	remainingQuestions int // number of times that git may still be asked
+	remainingQuestions int // how many more times git may be started
 	err                error
 }
 
-// readBlobs reads the blobs of the references.
+// readBlobs reads the wanted blobs, if git works.
 func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || a.err != nil {
@@ -203,8 +204,8 @@ func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// countQuestion counts a question to git. It returns false if git must not be asked, because there
-// were too many questions, git has failed or the tree has no commit.
+// countQuestion counts one more use of git. It returns false if git must not be used, because it was used too often,
+// has failed, or the tree has no commit.
 func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false
@@ -216,8 +217,8 @@ func (a *refChecker) countQuestion() bool {
 	return a.err == nil
 }
 
-// oldVersions returns the contents that the file may have had at the time of the reference. explanation is a phrase
-// that says where they come from. isCertain is true if the file certainly belongs to this tree.
+// oldVersions returns the contents that the file may have had when the reference was written. explanation is a phrase
+// that says where the contents come from. isCertain is true if the file certainly belongs to this tree.
 func (a *refChecker) oldVersions(
 	c *fileref.CheckResult,
 	file string,
@@ -251,8 +252,8 @@ func (a *refChecker) oldVersions(
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compareVersions compares the old contents of a file with the present content, and sets the result of the
-// reference. currentPath is the file's present path.
+// compareVersions compares the present content with each old content of the file, and sets the result of the check.
+// currentPath is the file's present path.
 func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
@@ -298,8 +299,8 @@ func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath s
 	}
 }
 
-// bestMatch compares a file, or some of its lines, with each old text and returns the best
-// match. Its confidence is -1 if all old texts are binary.
+// bestMatch compares the whole file, or the lines of span, with each old text, and returns the best match. If all old
+// texts are binary, the confidence of the match is -1.
 func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatch {
 	x := newLineIndex(newLineInterner(), SplitLines(content))
 	best := blockMatch{confidence: -1}
@@ -330,8 +331,8 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatc
 	return best
 }
 
-// unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. Lines count as
-// unchanged only in their old order.
+// unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
+// unchanged only if it is still in the same order relative to the other unchanged lines.
 func unchangedLetterShare(pg *lineIndex, oldLines []string) float64 {
 	all, kept := 0, 0
 	for i, to := range new(diff.Mapper).MapLines(pg.interner.lineIDs.LineIDs(oldLines), pg.ids) {
@@ -347,7 +348,7 @@ func unchangedLetterShare(pg *lineIndex, oldLines []string) float64 {
 	return float64(kept) / float64(all)
 }
 
-// checkMissingFile checks a reference to a file that is not in the working tree.
+// checkMissingFile checks a reference whose file does not exist in the working tree.
 func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span Span) {
 	if a.head == "" {
 		c.Explanation = "there is no such file here, and no git that says whether there was"
@@ -383,7 +384,7 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 		return
 	}
 	if !was && !ours {
-		// ask git about HEAD, because the deletion may not be committed yet
+		// Ask git whether HEAD still has the file, because the deletion may not be committed yet.
 		at, err := a.store.history.BlobAt(a.ctx, a.head, file)
 		if err != nil {
 			a.err = err

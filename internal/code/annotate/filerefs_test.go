@@ -1,4 +1,4 @@
-// Tests of references to files.
+// This file tests how references to files are checked.
 
 package annotate
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// referred to judges one reference.
+// checkRef checks a single reference.
 func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.CheckResult {
 	t.Helper()
 	out := b.CheckFileRefs(t.Context(), []fileref.Ref{c})
@@ -42,7 +42,7 @@ func wantRef(t *testing.T, what string, got fileref.CheckResult, state fileref.F
 	}
 }
 
-// commitAt commits all that is there, at a time.
+// commitAt commits all files, with a certain commit time.
 func (g *repo) commitAt(at time.Time) {
 	g.t.Helper()
 	g.git("add", "-A")
@@ -95,7 +95,7 @@ func TestCheckFileRefs(t *testing.T) {
 	if lines.Blob != pool.Blob {
 		t.Errorf("Blob of lines is %s, want that of the file", lines.Blob)
 	}
-	// The same without what it was like: git says that by the time.
+	// The same references without a blob name: git finds the old content by the time.
 	untold := func(c fileref.Ref) fileref.Ref { c.Blob = ""; return c }
 	doubtful := func(c fileref.Ref) fileref.Ref { c.IsDoubtful = true; return c }
 	wantRef(t, "at once", checkRef(t, b, pool), fileref.Fresh, "")
@@ -104,7 +104,7 @@ func TestCheckFileRefs(t *testing.T) {
 	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), fileref.Fresh, "")
 	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), fileref.Unverifiable, "")
 
-	// A little changed, not committed.
+	// The file is changed a little, and the change is not committed.
 	g.write("pool.go", "// Copyright\n"+strings.Replace(source, "close(p.idle)", "p.drain()", 1))
 	wantRef(t, "a line changed", checkRef(t, b, pool), fileref.Fresh, "")
 	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fileref.Fresh, "")
@@ -112,7 +112,7 @@ func TestCheckFileRefs(t *testing.T) {
 	if c := checkRef(t, b, pool); c.UnchangedShare <= .8 || c.UnchangedShare >= 1 {
 		t.Errorf("%v of it is kept (%s), want most", c.UnchangedShare, c.Explanation)
 	}
-	// Much changed; the lines are there still.
+	// The file is changed a lot, but the referenced lines still exist.
 	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
 	wantRef(t, "much changed", checkRef(t, b, pool), fileref.Stale, "")
 	wantRef(t, "much changed", checkRef(t, b, untold(pool)), fileref.Stale, "")
@@ -120,7 +120,7 @@ func TestCheckFileRefs(t *testing.T) {
 	g.write("pool.go", numbered(60))
 	wantRef(t, "lines gone", checkRef(t, b, lines), fileref.Stale, "")
 
-	// Renamed, with a little change, and then gone.
+	// The file is renamed with a small change, and later deleted.
 	g.write("pool.go", source)
 	g.git("mv", "text.txt", "words.txt")
 	g.git("rm", "-q", "gone.txt")
@@ -140,7 +140,7 @@ func TestCheckFileRefs(t *testing.T) {
 	g.write("words.txt", numbered(3))
 	wantRef(t, "renamed and emptied", checkRef(t, b, text), fileref.Stale, "words.txt")
 
-	// Written while the file was not committed yet: the commit after counts.
+	// The reference is older than the file's first commit, so the first commit after the reference counts.
 	g.write("new.txt", numbered(30))
 	g.commitAt(hour(4))
 	wantRef(t, "committed after", checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}), fileref.Fresh, "")
@@ -179,7 +179,7 @@ func TestCheckFileRefs(t *testing.T) {
 	)
 }
 
-// TestCheckFileRefsIsSafe: what an entry refers to is a claim of the caller that wrote it.
+// TestCheckFileRefsIsSafe checks that a malicious reference does no harm, because any caller can write references.
 func TestCheckFileRefsIsSafe(t *testing.T) {
 	g := newRepo(t)
 	g.write("a.txt", numbered(9))
@@ -223,8 +223,7 @@ func TestCheckFileRefsWithoutGit(t *testing.T) {
 	)
 }
 
-// TestCheckFileRefsAsksGitLittle: a memory of many files must not start a process for
-// each.
+// TestCheckFileRefsAsksGitLittle checks that git is not started for each file of a memory with many references.
 func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	g := newRepo(t)
 	g.write("a.txt", numbered(9))

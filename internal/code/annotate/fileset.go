@@ -1,5 +1,5 @@
-// This file lists the files on a side of a comparison (a commit, git's index, or the working
-// tree) and finds renamed files.
+// This file lists the files on one side of a comparison: in a commit, in git's index, or in the working tree. It also
+// finds renamed files.
 
 package annotate
 
@@ -18,28 +18,27 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileSet maps the paths of regular files on a side to their blob names. In the working tree,
-// git need not have stored the blob.
+// fileSet lists the regular files on one side, with the blob name of each file's content. The blob of a file in the
+// working tree may not be stored in git.
 type fileSet struct {
 	blobsByPath map[string]string
-	isWorktree  bool // contents are read from the working tree
+	isWorktree  bool // the contents must be read from the working tree
 }
 
 // sortedPaths returns the paths, sorted.
 func (s *fileSet) sortedPaths() []string { return slices.Sorted(maps.Keys(s.blobsByPath)) }
 
-// isSidecar reports whether the path is the path of a sidecar.
+// isSidecar reports whether a path in the tree belongs to a sidecar.
 func (b *Store) isSidecar(name string) bool {
 	return strings.HasPrefix(name, b.sidecarDir+"/") && strings.HasSuffix(name, sidecarSuffix)
 }
 
-// mayHaveAnnotations reports whether a file with this path can be annotated.
+// mayHaveAnnotations reports whether a file with this path may be annotated.
 func (b *Store) mayHaveAnnotations(name string) bool {
 	return !b.isSidecar(name) && CheckFile(name) == nil
 }
 
-// stagedFiles returns the files of git's index. For a file with a merge conflict, it returns "our"
-// version.
+// stagedFiles lists the files in git's index. If a file has a merge conflict, the list has "our" version.
 func (b *Store) stagedFiles() (*fileSet, error) {
 	entries, _, err := b.repo.IndexEntries()
 	if err != nil {
@@ -55,16 +54,16 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 	return s, nil
 }
 
-// worktreeFiles returns the files of the working tree that are in base or in the index, or that are
-// sidecars. It does not read a file if the index shows that the file has not changed.
+// worktreeFiles lists the files of the working tree that are in base, in the index, or in the sidecar directory. It
+// does not read a file if the index shows that the file has not changed.
 func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fileSet, error) {
 	s := &fileSet{blobsByPath: map[string]string{}, isWorktree: true}
 	entries, at, err := b.repo.IndexEntries()
-	if err != nil { // ignore the error, because without the index all files are read
+	if err != nil { // Ignore the error: without the index, all files are read.
 		entries = nil
 	}
 	names := maps.Clone(base)
-	var apart []string // directories that git has not checked out
+	var apart []string // directories of the index that are not checked out
 	listed := map[string]*git.IndexEntry{}
 	for i := range entries {
 		if e := &entries[i]; strings.HasSuffix(e.Name, "/") {
@@ -95,8 +94,8 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 	return s, nil
 }
 
-// fileBlob returns the blob name for a file in the working tree. It returns false if the file does
-// not exist, and "" if the file cannot be read.
+// fileBlob returns the blob name of a file in the working tree. It returns false if the file does not exist. The name
+// is "" if the file cannot be read.
 func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false
@@ -115,21 +114,21 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 	return blobName(data, b.usesSHA256()), true
 }
 
-// isUnchanged reports whether a file is still as it was when git wrote the index.
+// isUnchanged reports whether a file has the same size and time as when git wrote its index entry e.
 func isUnchanged(e *git.IndexEntry, fi fs.FileInfo, indexed time.Time) bool {
 	isSame := uint32(fi.Size()) == e.Size && fi.ModTime().Equal(e.Time)
 	return isSame && e.Stage == 0 && e.Time.Before(indexed)
 }
 
-// Limits of the search for renames.
+// Limits for finding renamed files.
 const (
-	maxRenames      = 1000 // number of files on each side
+	maxRenames      = 1000 // maximum number of files on each side
 	minRenameShare  = .5   // minimum share of letters that two files must have in common
-	maxFilesPerLine = 50   // a line that is in more files than this is ignored
+	maxFilesPerLine = 50   // a line that occurs in more files is ignored
 )
 
-// findRenames sets the new names of base files that have annotations and do not exist in the
-// head. The new name belongs to an added file with the same content, or with most of the lines.
+// findRenames finds the new names of annotated files that the base has and the head does not have. Such a file was
+// renamed if the change added a file with the same content or with most of its lines.
 func (x *comparison) findRenames(ctx context.Context) error {
 	x.newNames = map[string]string{}
 	var gone, fresh []string
@@ -167,13 +166,14 @@ func (x *comparison) findRenames(ctx context.Context) error {
 	return x.findSimilarRenames(ctx, gone[:min(len(gone), maxRenames)], fresh[:min(len(fresh), maxRenames)])
 }
 
-// findSimilarRenames is like findRenames, for files whose contents differ. It compares the lines of each
-// added file with all deleted files at once.
+// findSimilarRenames finds renames of files whose content also changed. It compares the lines of each added file with
+// all deleted files at once.
 func (x *comparison) findSimilarRenames(ctx context.Context, deletedFiles, addedFiles []string) error {
 	if len(deletedFiles) == 0 || len(addedFiles) == 0 {
 		return nil
 	}
-	holders := map[string]map[int]int{} // for each line, its number of occurrences in each deleted file
+	// for each line, how often it occurs in each deleted file (by the file's index)
+	holders := map[string]map[int]int{}
 	size := make([]int, len(deletedFiles))
 	err := x.eachFileText(ctx, x.baseFiles, deletedFiles, func(i int, lines []string) {
 		for _, l := range lines {
@@ -196,7 +196,7 @@ func (x *comparison) findSimilarRenames(ctx context.Context, deletedFiles, added
 			all += len(l)
 			used[l]++
 			if len(holders[l]) > maxFilesPerLine {
-				continue // ignore the line: a line in so many files is usually from a license text
+				continue // Ignore the line. If so many files contain it, it is usually part of a license text.
 			}
 			for i, n := range holders[l] {
 				if used[l] <= n {
@@ -217,15 +217,15 @@ func (x *comparison) findSimilarRenames(ctx context.Context, deletedFiles, added
 	return nil
 }
 
-// renamePair is a deleted file, an added file, and the share in which their contents are equal.
-// from and to are indexes in the lists of these files.
+// renamePair is a possible rename: the indexes of a deleted and of an added file, and the share of their contents that
+// is equal.
 type renamePair struct {
 	deletedIndex, addedIndex int
 	share                    float64
 }
 
-// setBestRenames treats the most similar pairs as renames, until no pair of unused files is left. It
-// sets x.newNames.
+// setBestRenames chooses renames from the pairs, the most similar pair first. Each file is used in at most one rename.
+// It stores the renames in x.newNames.
 func (x *comparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), a.deletedIndex-b.deletedIndex, a.addedIndex-b.addedIndex)
@@ -239,8 +239,8 @@ func (x *comparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles
 	}
 }
 
-// eachFileText calls fn with each file's significant lines, without white space, and the file's
-// index. Binary files are skipped.
+// eachFileText calls fn for each file, with the file's index and its significant lines without white space. Binary
+// files are skipped.
 func (x *comparison) eachFileText(
 	ctx context.Context,
 	side *fileSet,

@@ -39,13 +39,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lineVersion is the version of a line. Version 1 is the first.
+// lineVersion is the version of the line format that this program writes.
 const lineVersion = 1
 
-// maxSidecarLine is the maximum length of a line, in bytes.
+// maxSidecarLine is the maximum length of a sidecar's line, in bytes.
 const maxSidecarLine = 2 << 20
 
-// sidecarLine is a line of a sidecar, as JSON.
+// sidecarLine is the JSON object in a line of a sidecar.
 type sidecarLine struct {
 	Version      int       `json:"v"`
 	ID           string    `json:"id,omitempty"`
@@ -72,20 +72,20 @@ type sidecarLine struct {
 	After        []string  `json:"after,omitempty"`
 	OmittedLines int       `json:"cut,omitempty"`
 	Scope        []string  `json:"scope,omitempty"`
-	Mark         string    `json:"mark,omitempty"` // see Store.FindUnreviewed
+	Mark         string    `json:"mark,omitempty"` // proof of who wrote the record; see [Store.FindUnreviewed]
 }
 
-// archiveEvent records that a run of GC or UndoGC archived or restored an annotation.
+// archiveEvent records that an annotation was archived or restored.
 type archiveEvent struct {
 	recordID   string
 	isRestored bool
 	time       time.Time
-	runName    string // run of GC or UndoGC that wrote the event ("" for other events)
-	undoneRun  string // run that the event undoes
+	runName    string // name of the run of GC or UndoGC that wrote the event ("" if neither wrote it)
+	undoneRun  string // name of the run that this event undoes ("" if it undoes none)
 }
 
-// compare orders the events of an annotation by time. The greatest event decides whether the
-// annotation is archived. If two events have the same time, restoring is greater than archiving.
+// compare orders the events of an annotation by time. The last event in this order decides whether the annotation is
+// archived. Among events with the same time, restoring comes last.
 func (e archiveEvent) compare(o archiveEvent) int {
 	back := func(b bool) int {
 		if b {
@@ -102,7 +102,7 @@ func (e archiveEvent) compare(o archiveEvent) int {
 	)
 }
 
-// appendRecord appends the line of a record, with its line feed, to dst.
+// appendRecord appends the line of a record, including the line feed, to dst.
 func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	return appendLine(
 		dst,
@@ -144,8 +144,8 @@ func appendLine(dst []byte, l *sidecarLine) ([]byte, error) {
 
 var errConflictMark = errors.New("a conflict of a merge stands here; both sides are kept, remove the mark")
 
-// parseSidecarLine parses one line without its line feed. It returns a record, an event, true for a line
-// of a newer version, or an error. For an empty line, all results are zero.
+// parseSidecarLine parses a line, without its line feed. It returns a record or an event. The bool is true if a newer
+// version wrote the line, which is then not parsed. For an empty line, all results are zero.
 func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 	b = bytes.TrimSuffix(b, []byte{'\r'})
 	if len(bytes.TrimSpace(b)) == 0 {
@@ -164,7 +164,7 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 	}
 	var l sidecarLine
 	if err := json.Unmarshal(b, &l); err != nil {
-		// A newer version may use different types.
+		// Parse only the version first, because a newer version may use other types.
 		var v struct {
 			V int `json:"v"`
 		}
@@ -217,10 +217,10 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 	return r, nil, false, nil
 }
 
-// isValidRange reports whether the span contains lines that a file can have.
+// isValidRange reports whether the span is not empty and its line numbers are possible.
 func (s Span) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 
-// isWithinLimits reports whether the record has at most as many lines as [Store.Add] stores.
+// isWithinLimits reports whether the record contains no more lines than [Store.Add] stores.
 func (r *Record) isWithinLimits() bool {
 	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlock
 	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&
@@ -230,22 +230,22 @@ func (r *Record) isWithinLimits() bool {
 
 // damagedLine is a line of a sidecar that cannot be read.
 type damagedLine struct {
-	line   int // from 1
+	line   int // line number, counted from 1
 	offset int64
 	err    error
 }
 
 // sidecar is the parsed content of a sidecar.
 type sidecar struct {
-	records      []*Record               // sorted by time, then ID, with each ID once
-	events       []archiveEvent          // sorted, without repetitions
-	lastEvents   map[string]archiveEvent // last event of each annotation, by ID
-	newerLines   int                     // number of lines by newer versions
+	records      []*Record               // sorted by time, then by ID; each ID occurs once
+	events       []archiveEvent          // sorted by time, without duplicates
+	lastEvents   map[string]archiveEvent // for each ID, the event that decides whether the annotation is archived
+	newerLines   int                     // number of lines that newer versions of the program wrote
 	damagedLines []damagedLine
-	isTorn       bool // the last write is incomplete
+	isTorn       bool // the last line is incomplete, because a write was interrupted
 }
 
-// parsedLine is a line in a sidecar, with its parsed record or error.
+// parsedLine is a line of a sidecar with what it contains: a record, an event, or an error.
 type parsedLine struct {
 	text    []byte
 	record  *Record
@@ -254,12 +254,11 @@ type parsedLine struct {
 	err     error
 }
 
-// minLinesPerGoroutine is the minimum number of lines that a goroutine parses. A smaller share is not worth a
-// goroutine.
+// minLinesPerGoroutine is the minimum number of lines for which parseLines starts a goroutine. Fewer lines are not
+// worth a goroutine.
 const minLinesPerGoroutine = 64
 
-// parseLines parses the lines of a sidecar with several goroutines, because the first lookup has to
-// wait for the result.
+// parseLines parses the lines of a sidecar in parallel, because the first lookup has to wait for the result.
 func parseLines(data []byte) []parsedLine {
 	var lines []parsedLine
 	for rest := data; len(rest) > 0; {
@@ -281,7 +280,7 @@ func parseLines(data []byte) []parsedLine {
 	return lines
 }
 
-// parseSidecar parses a sidecar. It never fails, because unreadable lines are listed in the result.
+// parseSidecar parses the content of a sidecar. It never fails: the result lists the lines that cannot be read.
 func parseSidecar(data []byte) *sidecar {
 	s := &sidecar{lastEvents: map[string]archiveEvent{}}
 	byID := map[string]int{}
@@ -335,8 +334,8 @@ func parseSidecar(data []byte) *sidecar {
 	return s
 }
 
-// sidecarOwner returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
-// takes the file from the newest annotation.
+// sidecarOwner returns the source file to which the sidecar name belongs. If the name was shortened, sidecarOwner uses
+// the file in the newest annotation.
 func sidecarOwner(name string, s *sidecar) string {
 	if file, ok := fileOfSidecarPath(name); ok || len(s.records) == 0 {
 		return file

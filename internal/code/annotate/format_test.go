@@ -1,5 +1,4 @@
-// Tests of sidecars: their lines, their names, and what is made of those
-// that are torn, merged or damaged.
+// This file tests the lines and names of sidecars, and how torn, merged and damaged sidecars are read.
 
 package annotate
 
@@ -41,14 +40,14 @@ func TestEncodeParses(t *testing.T) {
 	}
 }
 
-// TestMergesInAnyOrder holds the promise of the union merge: lines in any
-// order, and more than once, are the same sidecar.
+// TestMergesInAnyOrder checks that the order and the repetition of lines do not matter, because git's union merge may
+// reorder and repeat them.
 func TestMergesInAnyOrder(t *testing.T) {
 	var lines []string
 	for i := range 6 {
 		lines = append(lines, encoded(t, sample(i+1)))
 	}
-	// Another text under an id that is there: some order must win, always.
+	// This record has the ID of another record. The same one of them must always count.
 	twin := *sample(2)
 	twin.Why = "a fake under the same id"
 	lines = append(lines, encoded(t, &twin))
@@ -88,12 +87,12 @@ func TestTornTail(t *testing.T) {
 	one, two := encoded(t, sample(1)), encoded(t, sample(2))
 	for cut := 1; cut < len(two); cut++ {
 		s := parseSidecar([]byte(one + two[:cut]))
-		whole := cut == len(two)-1 // only the line feed is missing
+		whole := cut == len(two)-1 // the line is complete except for its line feed
 		if want := 1; (len(s.records) != want && !whole) || s.isTorn == whole || len(s.damagedLines) > 0 {
 			t.Fatalf("cut at %d: %d records, torn %v, damaged %v", cut, len(s.records), s.isTorn, s.damagedLines)
 		}
 	}
-	// The next append stands on a line of its own.
+	// The next append must start a new line.
 	m, b := tree(t, map[string]string{"a.txt": numbered(4)})
 	add(t, b, Record{File: "a.txt", Span: Span{1, 1}, Why: "one"})
 	name := ".oxbow/annotations/a.txt.why"
@@ -179,7 +178,7 @@ func FuzzParse(f *testing.F) {
 			var err error
 			again, err = appendRecord(again, r)
 			if err != nil {
-				return // times that JSON cannot say, or a line that grew too long
+				return // the record has a time that JSON cannot represent, or a line that is too long
 			}
 		}
 		got := parseSidecar(again)

@@ -1,4 +1,4 @@
-// This file declares what Lookup compares for a file, and the results.
+// This file declares the inputs and the results of a lookup.
 
 package annotate
 
@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// FoundAnnotation is an annotation and the present position of its block.
+// FoundAnnotation is an annotation and the position at which its block was found.
 type FoundAnnotation struct {
 	Record
 
-	In     string // file that contains the block now, or last contained it
+	In     string // file that contains the block now, or that contained it last
 	Placed PlacingKind
-	Now    Span // lines in that file (zero if Placed is [Lost])
+	Now    Span // the block's lines in that file (zero if Placed is [Lost])
 
-	// Confidence is the probability, 0 to 1, that the block is at this position. For [Edited], it
-	// is the unchanged share of the block. A share of at least .5 means that some lines are equal
-	// except for white space. It is 0 if Placed is [Lost].
+	// Confidence is the probability, from 0 to 1, that the block is at this position. For [Edited], it is the share of
+	// the block that is unchanged. If it is at least .5, some lines are equal except for white space. For [Lost], it
+	// is 0.
 	Confidence float64
 
-	How string // the result in words, for people ("" if Placed is [Lost])
+	How string // how the block was found, as a text for people ("" if Placed is [Lost])
 }
 
-// isFoundIn reports whether the block is now in a file.
+// isFoundIn reports whether the block was found in the given file.
 func (f *FoundAnnotation) isFoundIn(file string) bool { return f.In == file && f.Placed != Lost }
 
-// setPosition sets the position of the annotation to a match.
+// setPosition sets the position and the explanation of the annotation from a match in a file.
 func (f *FoundAnnotation) setPosition(file string, m blockMatch) {
 	isSameText := m.placing == Exact || m.placing == Moved
 	if f.File != file && isSameText {
@@ -40,31 +40,34 @@ func (f *FoundAnnotation) setPosition(file string, m blockMatch) {
 	f.How = m.explanation
 }
 
-// textSources are a text and the sidecars whose annotations are searched in the text.
+// textSources contains what a lookup in a file needs: the file's content, and the sidecars whose annotations may be in
+// it.
 type textSources struct {
-	file            string
-	content         []byte
-	lines           []string   // lines of the content (not set before the first call of split)
-	blob            string     // git's name for the content ("" before the first call of split)
-	isMissing       bool       // the file does not exist
-	headCommit      string     // commit of HEAD ("" without git)
-	sidecarPath     string     // path of the file's sidecar
-	sidecars        []*sidecar // sidecars for the file, for its former names, and for missing files, in this order
-	formerNameCount int        // number of former names
-	gitError        error      // error of git, if any (the next lookup tries again)
+	file        string
+	content     []byte
+	lines       []string // the content as lines (not set before the first call of splitContent)
+	blob        string   // git's name for the content ("" before the first call of splitContent)
+	isMissing   bool     // the file does not exist
+	headCommit  string   // commit of HEAD ("" without git)
+	sidecarPath string   // path of the file's sidecar
+	// the file's sidecar, then the sidecars of its former names, then the sidecars of missing files
+	sidecars        []*sidecar
+	formerNameCount int   // number of former names that have a sidecar in sidecars
+	gitError        error // error of git, if git failed (the next lookup asks git again)
 }
 
-// fileResults contains the annotations of a file with their present positions.
+// fileResults contains the annotations that were found in a file. Results are cached.
 type fileResults struct {
 	*textSources
-	found               []FoundAnnotation // sorted by position, lost annotations last
-	isElsewhereSearched bool              // lost blocks were already searched for in other files
-	orphanFiles         []string          // deleted files with annotations that were not found in this file
+	found               []FoundAnnotation // sorted by position, with lost annotations at the end
+	isElsewhereSearched bool              // other files were already searched for the lost blocks
+	// deleted files whose annotations may belong to this file but were not found in it
+	orphanFiles []string
 }
 
-// sortFound sorts found by position and then by time. Lost annotations come last.
+// sortFound sorts the annotations by position, and at the same position by time. Lost annotations come last.
 func (p *fileResults) sortFound() {
-	order := make([]*FoundAnnotation, len(p.found)) // sort pointers, because a FoundAnnotation is large
+	order := make([]*FoundAnnotation, len(p.found)) // Sort pointers, because copying a FoundAnnotation is expensive.
 	for i := range p.found {
 		order[i] = &p.found[i]
 	}

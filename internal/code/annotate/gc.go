@@ -15,24 +15,24 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	RunName      string            // name of the run ("" if nothing was changed, and for a dry run)
-	Files        int               // number of sidecars examined
-	Annotations  int               // number of annotations in these files, including archived annotations
-	Archived     []FoundAnnotation // sorted by path of the sidecar, then by time
-	Restored     []FoundAnnotation // sorted in the same way, with the present positions
-	SkippedFiles []SkippedFile     // files that could not be examined and were not changed
+	RunName     string            // name of this run ("" if it changed nothing, and for a dry run)
+	Files       int               // number of sidecars that were examined
+	Annotations int               // number of annotations in these sidecars, including archived annotations
+	Archived    []FoundAnnotation // annotations that were archived, sorted by the path of the sidecar, then by time
+	// annotations that were restored, sorted in the same way, with their present positions
+	Restored     []FoundAnnotation
+	SkippedFiles []SkippedFile // files that could not be examined and were not changed
 }
 
-// GC archives the annotations whose lines are neither in HEAD nor in the working tree, including
-// changes that are not committed. It restores archived annotations whose lines exist again. It
-// follows renames that git knows. Without git, or before the first commit, it examines only the
-// working tree, and searches for the lines of a deleted file in all other files, like
-// [Store.Lookup]. A dry run changes nothing.
+// GC archives the annotations whose lines are neither in HEAD nor in the working tree, which includes changes that are
+// not committed. It restores archived annotations whose lines exist again. It follows renames that git knows. Without
+// git, or before the first commit, it examines only the working tree, and searches for the lines of a deleted file in
+// all other files, like [Store.Lookup]. A dry run changes nothing.
 //
-// GC skips and reports files that cannot be examined. These are files that are now binary or too
-// long, files deleted before a shallow clone's history begins, and deleted files in a tree of more
-// than 5,000 files without git. If git fails, GC changes nothing and returns the error, because
-// annotations must not be archived by mistake. A second run of GC changes nothing.
+// GC skips and reports files that cannot be examined: files that are now binary or too long, files that were deleted
+// before a shallow clone's history begins, and deleted files in a tree of more than 5,000 files without git. If git
+// fails, GC changes nothing and returns the error, because annotations must not be archived by mistake. A second run
+// of GC changes nothing.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	run := b.runName()
@@ -82,13 +82,13 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// runName returns a name for a run that starts now.
+// runName returns the name of a run that starts now.
 func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z") }
 
-// UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations
-// that the run archived, and archives the annotations that the run restored, unless they were
-// changed since. Called again, it undoes the previous run. UndoGC skips runs without anything left
-// to undo. In the report, Run is "" if no run can be undone. A dry run changes nothing.
+// UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations that the run archived,
+// and archives the annotations that the run restored, unless they were changed since. If UndoGC is called again, it
+// undoes the run before. It skips runs that leave nothing to undo. RunName in the report is "" if no run can be
+// undone. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]archiveEvent{}, map[string]bool{}
@@ -126,8 +126,8 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// undoRun undoes those changes of a run that were not changed since by other runs. Runs that were
-// undone are ignored.
+// undoRun undoes the changes that a run made, except changes to annotations that a later run has changed. Later runs
+// that are in undone do not count.
 func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{RunName: run}
 	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {

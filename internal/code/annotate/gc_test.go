@@ -1,4 +1,4 @@
-// Tests of archiving and what is counted.
+// This file tests how annotations are archived, restored and counted.
 
 package annotate
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// summary returns which annotations were archived and returned, by their why.
+// summary returns the reasoning of the annotations that were archived and restored.
 func (r GCReport) summary() string {
 	var a, b []string
 	for _, s := range r.Archived {
@@ -46,7 +46,7 @@ func gc(t *testing.T, b *Store, want string) GCReport {
 	return r
 }
 
-// ticking makes the store's clock go on by a minute at each call.
+// ticking makes the store's clock advance by a minute at each call.
 func ticking(b *Store) {
 	now := noon
 	b.opts.Clock = func() time.Time { now = now.Add(time.Minute); return now }
@@ -60,7 +60,7 @@ func TestGC(t *testing.T) {
 	add(t, b, Record{File: "other.go", Span: Span{3, 4}, Why: "other"})
 	gc(t, b, "archived ; returned ")
 
-	// The lines go: archived, and not shown among what is lost.
+	// The lines are deleted. Their annotations are archived, and are not listed as lost.
 	put(t, m, "pool.go", source[:strings.Index(source, "// Get")])
 	before := get(t, m, ".oxbow/annotations/pool.go.why")
 	r := gc(t, b, "archived timeout close; returned ")
@@ -87,7 +87,7 @@ func TestGC(t *testing.T) {
 		t.Errorf("Stats says times %v, %v, %v, %d bytes", st.Oldest, st.Median, st.Newest, st.SidecarBytes)
 	}
 
-	// One comes back with its lines, elsewhere.
+	// The lines of one annotation come back at a different place, so the annotation is restored.
 	put(t, m, "pool.go", "// new\n"+source[:strings.Index(source, "// Close")])
 	gc(t, b, "archived ; returned timeout")
 	checkFound(t, whole(t, b, "pool.go"), Moved, Span{15, 20})
@@ -121,7 +121,7 @@ func TestUndoGC(t *testing.T) {
 		t.Errorf("Stats after undo = %+v, %v, want 2 lost, none archived", st, err)
 	}
 
-	// What happened since is not taken back.
+	// UndoGC does not undo what changed after the run.
 	gc(t, b, "archived timeout close; returned ")
 	put(t, m, "pool.go", source)
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
@@ -132,8 +132,8 @@ func TestUndoGC(t *testing.T) {
 	}
 }
 
-// TestUndoGCStepByStep: an annotation that went and came is taken back through
-// all of it.
+// TestUndoGCStepByStep undoes several runs of GC, one after the other, in which an annotation was archived and
+// restored.
 func TestUndoGCStepByStep(t *testing.T) {
 	m, b := tree(t, map[string]string{"pool.go": source})
 	ticking(b)
@@ -154,7 +154,7 @@ func TestUndoGCStepByStep(t *testing.T) {
 			t.Errorf("undo %d: %s, %v; want %s", i, r.summary(), err, want)
 		}
 	}
-	// A run of which nothing is left hides none before it.
+	// A run that leaves nothing to undo must not prevent undoing the runs before it.
 	other := add(
 		t,
 		b,
@@ -175,8 +175,8 @@ func TestUndoGCStepByStep(t *testing.T) {
 	}
 }
 
-// TestGCWithAClockThatWentBack: an event counts by its time, so that one of an
-// earlier clock would be void.
+// TestGCWithAClockThatWentBack checks that a new event counts even if the clock was set back, because events are
+// ordered by time.
 func TestGCWithAClockThatWentBack(t *testing.T) {
 	m, b := tree(t, map[string]string{"pool.go": source})
 	ticking(b)
@@ -192,7 +192,7 @@ func TestGCWithAClockThatWentBack(t *testing.T) {
 
 func TestGCByGit(t *testing.T) {
 	g := newRepo(t)
-	g.write(".git/info/exclude", ".oxbow\n") // branches share what is not committed
+	g.write(".git/info/exclude", ".oxbow\n") // keep the sidecars out of commits, so that all branches share them
 	g.write("pool.go", source)
 	g.write("b.go", numbered(30))
 	g.commit()
@@ -200,23 +200,22 @@ func TestGCByGit(t *testing.T) {
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
 	add(t, b, Record{File: "b.go", Span: Span{9, 12}, Why: "numbers"})
 
-	// Gone from the tree, but not from HEAD: not archived yet.
+	// The lines are deleted in the tree but still in HEAD, so the annotation is not archived yet.
 	g.write("pool.go", "package pool\n")
 	gc(t, b, "archived ; returned ")
-	// Not committed, but there: not archived either.
+	// The lines are only in the working tree, so the annotation is not archived either.
 	g.commit()
 	g.write("pool.go", source)
 	gc(t, b, "archived ; returned ")
 	g.write("pool.go", "package pool\n")
 	gc(t, b, "archived timeout; returned ")
-	// On a branch that has the lines they are back.
+	// On a branch that has the lines, the annotation is restored.
 	g.git("checkout", "-q", "HEAD~1")
 	gc(t, b, "archived ; returned timeout")
 	g.git("checkout", "-q", "main")
 	gc(t, b, "archived timeout; returned ")
 
-	// A file that was renamed twice has its lines still; its sidecar is that
-	// of the first name.
+	// The file was renamed twice and still has the lines. Its sidecar has the first name.
 	g.git("mv", "b.go", "c.go")
 	g.commit()
 	gc(t, b, "archived ; returned ")
@@ -233,8 +232,8 @@ func TestGCByGit(t *testing.T) {
 	gc(t, b, "archived numbers; returned ")
 }
 
-// TestGCInAShallowClone: where the history begins after a file was renamed, it is
-// not known what became of it.
+// TestGCInAShallowClone checks that GC skips a file if the clone's history is too short to show that the file was
+// renamed.
 func TestGCInAShallowClone(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -251,7 +250,7 @@ func TestGCInAShallowClone(t *testing.T) {
 		!errors.Is(r.SkippedFiles[0].Err, errShallow) {
 		t.Errorf("skipped %v, want pool.go", r.SkippedFiles)
 	}
-	// What goes within the history that is there is archived as ever.
+	// Deletions within the clone's history are archived as usual.
 	add(t, c, Record{File: "conns.go", Span: Span{1, 3}, Why: "imports"})
 	clone.git("rm", "-q", "conns.go")
 	clone.commit()
@@ -260,7 +259,7 @@ func TestGCInAShallowClone(t *testing.T) {
 	}
 }
 
-// TestGCWithoutAnAnswer: what git does not say is no reason to archive.
+// TestGCWithoutAnAnswer checks that GC archives nothing if git fails.
 func TestGCWithoutAnAnswer(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -297,7 +296,8 @@ func TestGCSkipsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// TestGCFollowsARenameWithoutGit: what a lookup finds under the new name is not archived.
+// TestGCFollowsARenameWithoutGit checks that an annotation is not archived if a lookup finds it under the file's new
+// name.
 func TestGCFollowsARenameWithoutGit(t *testing.T) {
 	rename := func(content string) *Store {
 		m, b := tree(t, map[string]string{"pool.txt": numbered(20), "other.go": source})

@@ -1,4 +1,4 @@
-// This file shortens the reasoning of an annotation.
+// This file shortens the reasoning of an annotation for lists.
 
 package annotate
 
@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/editreason"
 )
 
-// Headline returns the reasoning in one line. The first line of a written annotation is the most
-// important. Text from a transcript, which an agent wrote before an edit, is different: its last
-// sentence that does not merely announce the next step is the most important.
+// Headline returns the most important sentence of the reasoning on one line. If a person or an agent wrote the
+// annotation, this is the first line. If the reasoning is text that an agent wrote before an edit, it is the last
+// sentence that does not merely announce the agent's next step.
 func (r *Record) Headline() string {
 	why := strings.TrimSpace(r.Why)
 	if !r.isFromTranscript() || strings.HasPrefix(why, NoReasoning) {
@@ -22,15 +22,15 @@ func (r *Record) Headline() string {
 	return cmp.Or(said, why)
 }
 
-// IsOnlyAnnouncement reports whether the agent's text before the edit only announces the next step. Then
-// the headline does not explain the lines.
+// IsOnlyAnnouncement reports whether the reasoning only announces the agent's next step, so that it does not explain
+// the lines.
 func (r *Record) IsOnlyAnnouncement() bool {
 	_, gives := editreason.ReasonSentence(r.Why)
 	return !gives && r.isFromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }
 
-// Reasoning returns the reasoning. If it is text from a transcript, sentences that only announce
-// the agent's next step are removed.
+// Reasoning returns the reasoning. In text from a transcript, it omits sentences that only announce the agent's next
+// step.
 func (r *Record) Reasoning() string {
 	if !r.isFromTranscript() || strings.HasPrefix(r.Why, NoReasoning) {
 		return r.Why
@@ -38,11 +38,10 @@ func (r *Record) Reasoning() string {
 	return editreason.TrimAnnouncements(r.Why)
 }
 
-// NoReasoning is the beginning of an annotation's text if the transcript has no reasoning for
-// the edit.
+// NoReasoning is the beginning of an annotation's text if the transcript shows no reason for the edit.
 const NoReasoning = "No reasoning is shown."
 
-// isFromTranscript reports whether the reasoning is an agent's text before an edit.
+// isFromTranscript reports whether the reasoning is text that an agent wrote before an edit.
 func (r *Record) isFromTranscript() bool {
 	return len(r.ID) == 17 && r.ID[0] == 't' && r.Ref != ""
 }

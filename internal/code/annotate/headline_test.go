@@ -1,4 +1,4 @@
-// Tests of the headline of an annotation.
+// This file tests the headline of an annotation.
 
 package annotate
 

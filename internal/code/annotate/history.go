@@ -1,4 +1,4 @@
-// This file declares the access to git's history, and caches old versions of files.
+// This file declares how the store reads git's history, and caches old versions of files.
 
 package annotate
 
@@ -34,35 +34,34 @@ type History interface {
 	// or changed together with the file.
 	FilesChangedWith(ctx context.Context, commit, file string) ([]string, error)
 
-	// LaterNames returns the names to which commits renamed a file that is not in HEAD, in the
-	// order of the renames. was reports whether a commit ever deleted or renamed the file. The
-	// names need not be in HEAD.
+	// LaterNames returns the names to which commits renamed a file that is not in HEAD, in the order of the renames.
+	// The names need not exist in HEAD. wasInHistory reports whether a commit ever deleted or renamed the file.
 	LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error)
 
-	// BlobsAround returns two blobs at the path: in the last commit before t that changed the path, and
-	// in the first such commit at or after t. It considers only commits in HEAD's history. A blob
-	// is "" if no such commit exists.
+	// BlobsAround returns two blobs of a file: before is from the last commit before t that changed the file, and
+	// after is from the first such commit at or after t. Only commits in HEAD's history count. A blob is "" if there
+	// is no such commit.
 	BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
-	// IsSHA256 reports whether objects are named by SHA-256 instead of SHA-1.
+	// IsSHA256 reports whether git names objects by SHA-256 instead of SHA-1.
 	IsSHA256() bool
 }
 
-// Limits of the caches.
+// Limits of what the store caches.
 const (
-	maxHistories     = 16       // number of files
-	maxOldTextBytes  = 64 << 20 // total size of a file's old texts, in bytes
-	maxInternedLines = 1 << 20  // number of different lines in a file and its old texts
-	blobBatchSize    = 32       // number of blobs that are read at once
+	maxHistories     = 16       // maximum number of files whose old versions are cached
+	maxOldTextBytes  = 64 << 20 // maximum total size, in bytes, of a file's old versions
+	maxInternedLines = 1 << 20  // maximum number of different lines in a file and its old versions
+	blobBatchSize    = 32       // number of blobs that one call of git reads
 )
 
-// blobHistory contains a file's old texts.
+// blobHistory caches the old versions of one file.
 type blobHistory struct {
-	mu            sync.Mutex // guards all fields below; held while the annotations of the file are resolved
+	mu            sync.Mutex // guards the fields below; held while the file's annotations are searched
 	interner      *lineInterner
 	mapper        diff.Mapper
-	oldTexts      map[string]*oldText // by name of the blob
-	missingAtHead map[string]string   // maps each blob that git did not have to the HEAD at that time
+	oldTexts      map[string]*oldText // old versions, by blob name
+	missingAtHead map[string]string   // maps a blob that git did not have to the commit that was HEAD then
 	bytes         int
 }
 
@@ -74,14 +73,13 @@ func newBlobHistory() *blobHistory {
 	}
 }
 
-// internText returns an old text with the IDs of its lines.
+// internText splits an old version into lines and assigns an ID to each line.
 func (l *blobHistory) internText(data []byte) *oldText {
 	lines := SplitLines(data)
 	return &oldText{lines, l.interner.lineIDs.LineIDs(lines)}
 }
 
-// fetchMissing reads those blobs that were not read yet. Blobs that git does not have and binary blobs are
-// skipped.
+// fetchMissing reads the wanted blobs that are not cached yet. It skips binary blobs and blobs that git does not have.
 func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, wanted map[string]bool) error {
 	var names []string
 	for n := range wanted {
@@ -108,14 +106,14 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 	return nil
 }
 
-// isUnread reports whether a blob was not read yet, and was not missing at the same HEAD.
+// isUnread reports whether a blob must be read from git: it is not cached, and git was not asked for it at this HEAD.
 func (l *blobHistory) isUnread(name, head string) bool {
 	asked, isMissing := l.missingAtHead[name]
 	return l.oldTexts[name] == nil && (!isMissing || asked != head)
 }
 
-// recordedBlobs returns the names of the contents for which the annotations were written, except currentBlob, the
-// present content.
+// recordedBlobs returns the blob names of the file contents for which the annotations were written. It leaves out
+// currentBlob, which names the present content.
 func recordedBlobs(sidecars []*sidecar, currentBlob string) map[string]bool {
 	want := map[string]bool{}
 	for _, s := range sidecars {

@@ -1,5 +1,5 @@
-// This file contains the functions that importers of annotations need: records as lines, files at
-// commits, and git notes.
+// This file contains functions for importers of annotations. They encode and parse records, and read files at a commit
+// and git notes.
 
 package annotate
 
@@ -35,23 +35,22 @@ func ParseRecord(b []byte) (Record, error) {
 	return *r, nil
 }
 
-// FileAt is a file at a commit.
+// FileAt names a file at a commit.
 type FileAt struct {
-	Commit string // full name, in hex
+	Commit string // full ID of the commit, in hex
 	File   string
 }
 
 // FileVersion is the content of a file at a commit.
 type FileVersion struct {
-	// as returned by [SplitLines] (nil if the commit lacks the file, or if the file is binary or too
-	// long)
+	// lines as returned by [SplitLines] (nil if the commit lacks the file, or the file is binary or too long)
 	Lines []string
 	Blob  string
 	Time  time.Time // time of the commit (zero if git does not have the commit)
 }
 
-// FilesAt returns file versions at commits, in the order of places. Without a git repository,
-// the error matches [oxbow.ErrUnsupported].
+// FilesAt returns the contents of files at commits, in the order of places. Without a git repository, the error
+// matches [oxbow.ErrUnsupported].
 func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
@@ -92,10 +91,10 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	return out, nil
 }
 
-// maxFilesAtBatch is the number of files that are requested from git at once.
+// maxFilesAtBatch is the number of files that one call of git reads.
 const maxFilesAtBatch = 64
 
-// ReadNotes returns the texts of git notes under a reference, such as refs/notes/ai, by commit.
+// ReadNotes returns the texts of the git notes under a reference, such as refs/notes/ai, by the ID of their commit.
 // Without a git repository, the error matches [oxbow.ErrUnsupported].
 func (b *Store) ReadNotes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {

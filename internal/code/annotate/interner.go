@@ -1,16 +1,16 @@
-// This file assigns numbers to lines and words, so that they can be compared cheaply.
+// This file assigns numbers to lines and words, because comparing numbers is faster than comparing texts.
 
 package annotate
 
 import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
-// lineInterner numbers the lines and words of a file's versions.
+// lineInterner assigns numbers to the lines and words of all versions of a file.
 type lineInterner struct {
 	lineIDs     diff.Interner
 	wordIDs     diff.Interner
-	wordsByLine [][]int32     // words of each line, by line number; nil until first needed
-	bareLineIDs diff.Interner // lines without white space
-	// for each line, the number of the line without white space, plus 1, or 0 until first needed
+	wordsByLine [][]int32     // for each line number, the numbers of the line's words; nil until first needed
+	bareLineIDs diff.Interner // numbers of lines whose white space was removed
+	// for each line number, the number of the line without white space, plus 1; 0 until first needed
 	bareIDByLine []int32
 }
 
@@ -18,7 +18,7 @@ func newLineInterner() *lineInterner {
 	return &lineInterner{lineIDs: diff.Interner{}, wordIDs: diff.Interner{}, bareLineIDs: diff.Interner{}}
 }
 
-// lineWordIDs returns the words of the line with number n.
+// lineWordIDs returns the numbers of the words in a line, whose own number is n. The result is cached.
 func (x *lineInterner) lineWordIDs(n int32, line string) []int32 {
 	if int(n) >= len(x.wordsByLine) {
 		x.wordsByLine = append(x.wordsByLine, make([][]int32, len(x.lineIDs)-len(x.wordsByLine))...)
@@ -29,7 +29,7 @@ func (x *lineInterner) lineWordIDs(n int32, line string) []int32 {
 	return x.wordsByLine[n]
 }
 
-// appendWordIDs appends the numbers of the words in the line.
+// appendWordIDs appends the numbers of the words in a line to dst.
 func (x *lineInterner) appendWordIDs(dst []int32, line string) []int32 {
 	for w := range lineTokens(line) {
 		dst = append(dst, x.wordIDs.LineID(w))
@@ -37,7 +37,7 @@ func (x *lineInterner) appendWordIDs(dst []int32, line string) []int32 {
 	return dst
 }
 
-// bareLineID returns the number of the line without its white space.
+// bareLineID returns the number that a line has without its white space. n is the number of the line itself.
 func (x *lineInterner) bareLineID(n int32, line string) int32 {
 	if int(n) >= len(x.bareIDByLine) {
 		x.bareIDByLine = append(x.bareIDByLine, make([]int32, len(x.lineIDs)-len(x.bareIDByLine))...)
@@ -48,7 +48,7 @@ func (x *lineInterner) bareLineID(n int32, line string) int32 {
 	return x.bareIDByLine[n] - 1
 }
 
-// bareLineIDsOf returns the numbers of the lines without their white space.
+// bareLineIDsOf returns the numbers that lines have without their white space. ids are the numbers of the lines.
 func (x *lineInterner) bareLineIDsOf(ids []int32, lines []string) []int32 {
 	out := make([]int32, len(ids))
 	for i, n := range ids {
@@ -57,13 +57,13 @@ func (x *lineInterner) bareLineIDsOf(ids []int32, lines []string) []int32 {
 	return out
 }
 
-// postings lists the positions of each number in a sequence.
+// postings lists, for each number, the positions at which it occurs in a sequence of numbers.
 type postings struct {
-	starts    []int32 // for each number, the start of its positions in list
-	positions []int32 // positions in the sequence, sorted by number and then by position
+	starts    []int32 // for each number, the index in positions at which its positions begin
+	positions []int32 // positions in the sequence, grouped by number, in ascending order
 }
 
-// newPostings returns the postings of ids, which must be less than idCount.
+// newPostings returns the positions of each number in ids. All numbers must be less than idCount.
 func newPostings(ids []int32, idCount int) postings {
 	p := postings{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {
@@ -81,8 +81,7 @@ func newPostings(ids []int32, idCount int) postings {
 	return p
 }
 
-// positionsOf returns all positions of number n. It returns nil for a number that was assigned after the
-// postings were made.
+// positionsOf returns the positions of number n. It returns nil if n was assigned after the postings were made.
 func (p postings) positionsOf(n int32) []int32 {
 	if int(n) >= len(p.starts)-1 {
 		return nil

@@ -1,28 +1,27 @@
-// This file implements an index of a text's lines, for finding blocks.
+// This file implements an index of the lines in a text, with which blocks are found quickly.
 
 package annotate
 
-// lineIndex is a text in which blocks are searched for.
+// lineIndex is a text in which blocks are searched for, with an index of its lines.
 type lineIndex struct {
 	lines    []string
-	interner *lineInterner // may also contain lines of other texts
-	ids      []int32       // numbers of the lines
-	postings postings      // positions of ids
+	interner *lineInterner // also knows lines of other versions of the file
+	ids      []int32       // number of each line
+	postings postings      // positions at which each number occurs in ids
 
-	cachedBarePostings *postings // positions of the lines without white space; nil until first needed
-	bag                *wordBag  // nil until first needed
+	cachedBarePostings *postings // positions of the lines by their numbers without white space; nil until first needed
+	bag                *wordBag  // compares words; nil until first needed
 
-	enclosingIndexes []int32 // for each line, the line that encloses it; nil until first needed
+	enclosingIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
 }
 
-// newLineIndex returns an index of the lines. The interner may be shared with other texts.
+// newLineIndex returns an index of the lines. Other texts may share the interner.
 func newLineIndex(in *lineInterner, lines []string) *lineIndex {
 	ids := in.lineIDs.LineIDs(lines)
 	return &lineIndex{lines: lines, interner: in, ids: ids, postings: newPostings(ids, len(in.lineIDs))}
 }
 
-// barePostings returns the positions of the lines. It finds them by the number of the line without
-// white space.
+// barePostings returns the positions of lines by the number that a line has without white space.
 func (p *lineIndex) barePostings() postings {
 	if p.cachedBarePostings == nil {
 		at := newPostings(p.interner.bareLineIDsOf(p.ids, p.lines), len(p.interner.bareLineIDs))
@@ -31,8 +30,8 @@ func (p *lineIndex) barePostings() postings {
 	return *p.cachedBarePostings
 }
 
-// newWordBag returns a bag for a block, with an empty window. The index has only one bag, so the
-// bag returned by an earlier call becomes invalid.
+// newWordBag returns a bag to compare a block with parts of the text. Its window is empty. The index has only one bag,
+// so the bag of an earlier call becomes invalid.
 func (p *lineIndex) newWordBag(block []string) *wordBag {
 	if p.bag == nil {
 		p.bag = newWordBag(p.lines, p.ids, p.interner)
@@ -41,7 +40,7 @@ func (p *lineIndex) newWordBag(block []string) *wordBag {
 	return p.bag
 }
 
-// enclosingLine returns the index of the line that encloses the line with index lineNo, or -1.
+// enclosingLine returns the index of the line that encloses the line with index lineNo, or -1 if there is none.
 func (p *lineIndex) enclosingLine(lineNo int) int {
 	if p.enclosingIndexes == nil {
 		p.enclosingIndexes = enclosingLines(p.lines)
@@ -49,15 +48,15 @@ func (p *lineIndex) enclosingLine(lineNo int) int {
 	return int(p.enclosingIndexes[lineNo])
 }
 
-// enclosingLines returns, for each line, the index of the enclosing line: the nearest line above
-// that is less indented and contains a letter or digit. It is -1 if no such line exists. A blank
-// line has the same enclosing line as the next line.
+// enclosingLines returns, for each line, the index of its enclosing line, or -1 if there is none. The enclosing line
+// is the nearest line above that is less indented and contains a letter or digit. A blank line has the same enclosing
+// line as the next line.
 func enclosingLines(lines []string) []int32 {
 	type open struct {
 		line  int32
 		depth int
 	}
-	var stack []open // each element is indented deeper than the previous element
+	var stack []open // lines that may enclose the next line, each indented deeper than the one before
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		d := indentWidth(l)
@@ -86,7 +85,7 @@ func enclosingLines(lines []string) []int32 {
 	return out
 }
 
-// bareLineSet returns the lines with indexes from to to-1, without white space.
+// bareLineSet returns the set of the lines with indexes from to to-1, without their white space.
 func (p *lineIndex) bareLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {

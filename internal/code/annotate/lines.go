@@ -1,5 +1,4 @@
-// This file splits texts into lines, compares and hashes lines, and finds the lines that enclose a
-// line.
+// This file splits texts into lines, compares and hashes lines, and finds the lines that enclose a given line.
 
 package annotate
 
@@ -16,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// SplitLines splits a text into lines in the form that records contain. Line ends are removed, and
-// invalid UTF-8 is replaced. A line of more than 1,024 bytes is replaced by its beginning and a
-// hash. A line end at the end of the text is not followed by an empty line.
+// SplitLines splits a text into the lines that records contain. It removes line ends and replaces invalid UTF-8. A
+// line of more than 1,024 bytes is replaced by its beginning and a hash. If the text ends with a line end, no empty
+// line follows.
 func SplitLines(text []byte) []string {
 	s := string(text)
 	if s == "" {
@@ -33,7 +32,7 @@ func SplitLines(text []byte) []string {
 	return lines
 }
 
-// maxLine is the length of a line, in bytes, above which SplitLines shortens it.
+// maxLine is the maximum length of a line in bytes. SplitLines shortens longer lines.
 const maxLine = 1024
 
 func normalizeLine(line string) string {
@@ -66,18 +65,18 @@ func hashLines(lines []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// isBinary applies git's rule: a file is binary if there is a NUL in the first 8,000 bytes.
+// isBinary reports whether a file is binary by git's rule: one of the first 8,000 bytes is NUL.
 func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
 
-// isAnnotatable reports whether a file with this content can be annotated.
+// isAnnotatable reports whether a file with this content can be annotated: it is neither too long nor binary.
 func isAnnotatable(data []byte) bool { return len(data) <= MaxFile && !isBinary(data) }
 
-// errBinary returns the error for a file that has no lines.
+// errBinary returns the error for a file that cannot be annotated because it is binary.
 func errBinary(file string) error {
 	return &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
 }
 
-// blobName returns git's name for the content.
+// blobName returns the name that git gives to a blob with this content.
 func blobName(data []byte, usesSHA256 bool) string { return git.BlobName(data, usesSHA256) }
 
 // countLetters returns the number of letters and digits in the lines. Lines with few letters
@@ -101,7 +100,7 @@ func countLetters(lines ...string) int {
 	return n
 }
 
-// asciiLetter is 1 for ASCII letters and digits, otherwise 0.
+// asciiLetter is 1 for each ASCII letter or digit and 0 for other bytes, so that letters can be counted by adding.
 var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
 	for r := range rune(utf8.RuneSelf) {
 		if isLetter(r) {
@@ -119,7 +118,7 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// lineTokens yields the words of a line. A word consists of letters, digits and underscores.
+// lineTokens returns an iterator over the words of a line. A word consists of letters, digits and underscores.
 func lineTokens(l string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1
@@ -145,14 +144,13 @@ func removeLineSpace(l string) string { return strings.Join(strings.Fields(l), "
 
 // Limits of [FindEnclosingLines].
 const (
-	maxEnclosingLines    = 3    // lines
-	maxEnclosingDistance = 2000 // number of lines above the block that are examined
+	maxEnclosingLines    = 3    // maximum number of lines that are returned
+	maxEnclosingDistance = 2000 // maximum number of lines above the block that are searched
 )
 
-// FindEnclosingLines returns the lines that enclose the line with this index, the innermost first, but at most
-// three. The enclosing line of a line is the nearest line above that is less indented and contains a letter or
-// digit. In code, these are for example an if statement and the head of the function. A blank line has the same
-// enclosing lines as the next line.
+// FindEnclosingLines returns the lines that enclose the line with the given index, the innermost first. It returns at
+// most three. The enclosing line is the nearest line above that is less indented and contains a letter or digit, such
+// as an if statement or the head of a function. A blank line has the same enclosing lines as the next line.
 func FindEnclosingLines(lines []string, index int) []string {
 	depth := -1
 	for i := index; i < len(lines) && depth < 0; i++ {
@@ -170,7 +168,7 @@ func FindEnclosingLines(lines []string, index int) []string {
 	return out
 }
 
-// indentWidth returns a line's indentation, with a tab counted as eight spaces. It returns -1 for a line
+// indentWidth returns the indentation of a line in columns. A tab counts as eight spaces. The result is -1 for a line
 // that contains only white space.
 func indentWidth(l string) int {
 	n := 0

@@ -1,7 +1,7 @@
-// This file implements Lookup, which finds the annotations whose lines are now in a range of lines. The steps
-// are in files of their own: sources.go reads the file and the sidecars that may contain such annotations,
-// resolve.go reads the old versions of the file, candidates.go finds ranges of lines for each block, scores.go
-// measures how well they fit, and choice.go chooses one.
+// This file implements Lookup, which finds the annotations whose lines are now in a given range. Each step has its own
+// file: sources.go reads the file and the sidecars that may contain such annotations, resolve.go reads the old
+// versions of the file, candidates.go finds ranges of lines for each block, scores.go measures how well they fit, and
+// choice.go chooses one.
 
 package annotate
 
@@ -12,32 +12,29 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PartialError is returned together with the results if git failed. Then blocks were found only by
-// their text, and annotations from former names of the file may be missing.
+// PartialError is returned together with results if git failed. Without git, blocks are found only by their text, and
+// annotations that are stored under former names of the file may be missing.
 type PartialError struct {
 	Err         error
-	OrphanFiles []string // deleted files with annotations that were not found in this file
+	OrphanFiles []string // deleted files whose annotations may belong to this file but were not found in it
 }
 
 func (e *PartialError) Error() string { return "git did not answer: " + e.Err.Error() }
 
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// Lookup returns the annotations whose blocks are now in the span of the file, including changes
-// that are not committed. The result is sorted by position and then by time. The zero Span means
-// the whole file. Then the result ends with the annotations of the file that are now in a different
-// file, and the [Lost] annotations. Archived annotations are returned if their lines exist again.
+// Lookup returns the annotations whose blocks are now in the span of the file. It reads the file in the working tree,
+// including changes that are not committed. The result is sorted by position and then by time. The zero Span means the
+// whole file. In this case, the result ends with the annotations of the file that are now in a different file, and
+// with the [Lost] annotations. Archived annotations are returned if their lines exist again.
 //
-// To find a block, Lookup compares the file with its old version, if git still has the old version
-// or the file is still the same. Otherwise it searches for the block's text and context, and then
-// for similar text. Annotations of a file that was renamed or copied are found under the file's new
-// name. The rename or copy is known from git's history, from a sidecar that was moved together with
-// the file, or, if the rename is not committed or there is no git, from the text of the annotated
-// lines.
+// If the old version of the file is known, Lookup finds a block by comparing both versions. Otherwise it searches for
+// the block's text and context, and then for similar text. Annotations of a file that was renamed or copied are found
+// under the file's new name. Lookup learns of a rename or copy from git's history, or from a sidecar that was moved
+// together with the file. If the rename is not committed or there is no git, it recognizes the annotated lines.
 //
-// The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist]
-// if the file does not exist and has no annotations. If the error is a [PartialError], the results
-// are returned as well.
+// The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist] if the file does not
+// exist and has no annotations. If the error is a [PartialError], the results are returned as well.
 func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnnotation, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -81,8 +78,8 @@ func (p *fileResults) partialError() error {
 	return &PartialError{p.gitError, p.orphanFiles}
 }
 
-// resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last call,
-// it returns the same results.
+// resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last
+// call, it returns the results of that call.
 func (b *Store) resolveFile(ctx context.Context, file string) (*fileResults, error) {
 	src, err := b.readSources(ctx, file)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests of where annotations are found after their file has changed.
+// This file tests where annotations are found after their file has changed.
 
 package annotate
 
@@ -46,15 +46,15 @@ func (p *Pool) Close() error {
 }
 `
 
-// The block of the tests: the select of Get.
+// selectSpan is the annotated block of most tests: the select statement in the function Get.
 var selectSpan = Span{14, 19}
 
-// changes of the source, and what a lookup must say of the select.
+// changes are changes to the source, with the position at which a lookup must find the select statement afterwards.
 var changes = []struct {
 	name   string
 	change func(string) string
-	git    PlacingKind // followed by git
-	text   PlacingKind // without git
+	git    PlacingKind // how the block is found if git has the old version
+	text   PlacingKind // how the block is found without git
 	now    Span
 }{
 	{"nothing", func(s string) string { return s }, Exact, Exact, Span{14, 19}},
@@ -84,7 +84,7 @@ var changes = []struct {
 	{"another file is in its place", func(string) string { return numbered(40) }, Lost, Lost, Span{}},
 }
 
-// whole looks up all of a file and wants one annotation.
+// whole looks up a whole file, and fails the test unless it finds exactly one annotation.
 func whole(t *testing.T, b *Store, file string) FoundAnnotation {
 	t.Helper()
 	fs, err := b.Lookup(t.Context(), file, Span{})
@@ -131,7 +131,7 @@ func TestLookupByText(t *testing.T) {
 	}
 }
 
-// repo is a git repository of a test.
+// repo is the git repository of a test.
 type repo struct {
 	t   *testing.T
 	dir string
@@ -200,7 +200,7 @@ func TestLookupByGit(t *testing.T) {
 			if len(r.Commit) != 40 || r.Blob == "" {
 				t.Errorf("the record says commit %q, blob %q", r.Commit, r.Blob)
 			}
-			// Not committed, it counts already.
+			// The change has an effect before it is committed.
 			g.write("pool.go", c.change(source))
 			f := whole(t, b, "pool.go")
 			checkFound(t, f, c.git, c.now)
@@ -222,14 +222,16 @@ func TestLookupAfterRename(t *testing.T) {
 	if err := os.Rename(filepath.Join(g.dir, "pool.go"), filepath.Join(g.dir, "conns.go")); err != nil {
 		t.Fatal(err)
 	}
-	checkFound(t, whole(t, b, "conns.go"), Tracked, selectSpan) // by its text: nothing is committed
+	// the block is found by its text, because the rename is not committed
+	checkFound(t, whole(t, b, "conns.go"), Tracked, selectSpan)
 	g.commit()
 	g.write("conns.go", "// moved\n"+strings.Replace(source, "30 *", "60 *", 1))
 	checkFound(t, whole(t, b, "conns.go"), Edited, Span{15, 20})
-	checkFound(t, whole(t, b, "pool.go"), Edited, Span{15, 20}) // the old name says where it is
+	// a lookup under the old name finds the block in the new file
+	checkFound(t, whole(t, b, "pool.go"), Edited, Span{15, 20})
 	g.commit()
 
-	// A copy has them as well; the original does not lose them.
+	// A copy of the file also has the annotations. The original keeps them.
 	g.write("copy.go", "// copied\n"+source)
 	g.write("conns.go", source+"// touched, as git looks for the sources of copies among what changed\n")
 	g.commit()
@@ -249,7 +251,7 @@ func TestLookupWhenTheSidecarMovedAlong(t *testing.T) {
 	}
 }
 
-// TestShortBlocks: a brace tells nothing by itself, so its context must.
+// TestShortBlocks checks that a block of a single brace is found only if its context fits.
 func TestShortBlocks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -301,7 +303,7 @@ func TestLookupRefuses(t *testing.T) {
 			t.Errorf("Lookup(%s, %v) = %v, want %v", c.file, c.span, err, c.want)
 		}
 	}
-	// A sidecar that lies about its block does not make the lookup fail.
+	// A sidecar with a false block must not make the lookup fail.
 	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "w"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, strings.Replace(get(t, m, name), `"lines":[2,3]`, `"lines":[900,1000]`, 1))
@@ -309,8 +311,8 @@ func TestLookupRefuses(t *testing.T) {
 	checkFound(t, whole(t, b, "a.txt"), Moved, Span{2, 3})
 }
 
-// TestLookupOverAHistory makes random edits, each of which says what became of
-// every line, and compares.
+// TestLookupOverAHistory makes random edits that record where every line moves. It compares lookups with these
+// records.
 func TestLookupOverAHistory(t *testing.T) {
 	for _, withGit := range []bool{false, true} {
 		t.Run(fmt.Sprintf("git=%v", withGit), func(t *testing.T) {
@@ -329,7 +331,7 @@ func TestLookupOverAHistory(t *testing.T) {
 			}
 			type at struct {
 				text string
-				id   int // of the line at the beginning, -1 when new
+				id   int // index of the line in the first version, or -1 for a new line
 			}
 			var lines []at
 			for i := range 600 {
@@ -432,8 +434,7 @@ func TestLookupOverAHistory(t *testing.T) {
 	}
 }
 
-// TestLookupAfterAMergedRename: a rename that a merge commit brought is followed
-// as one that was committed in place is.
+// TestLookupAfterAMergedRename checks that a rename on a merged branch is followed like a rename on the main branch.
 func TestLookupAfterAMergedRename(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)

@@ -1,39 +1,41 @@
-// This file declares the search for a block: its candidates, and the positions at which blocks are found.
+// This file declares the types for finding a block: the search, its candidates, and the position that it finds.
 
 package annotate
 
-// PlacingKind says how an annotation was found.
+// PlacingKind says how the position of an annotation was found.
 type PlacingKind string
 
 const (
-	Exact   PlacingKind = "exact"   // same text, same position
-	Moved   PlacingKind = "moved"   // same text at a different position, found by the text and its context
-	Tracked PlacingKind = "tracked" // same text, found by comparison with the old file or through a rename
-	Edited  PlacingKind = "edited"  // similar text, to be checked before use
-	Lost    PlacingKind = "lost"    // the lines do not exist any more
+	Exact PlacingKind = "exact" // the text is the same, at the same position
+	// the text is the same at a different position, which was found by the text and its context
+	Moved PlacingKind = "moved"
+	// the text is the same, and its position was found by comparison with the old file or through a rename
+	Tracked PlacingKind = "tracked"
+	Edited  PlacingKind = "edited" // the text is similar but not the same, so it must be checked before use
+	Lost    PlacingKind = "lost"   // the lines were not found
 )
 
-// blockMatch is the position of a block.
+// blockMatch is the position at which a block was found.
 type blockMatch struct {
 	span        Span
 	placing     PlacingKind
-	confidence  float64 // 0 to 1
+	confidence  float64 // probability, from 0 to 1, that the block is at this position
 	explanation string
 }
 
 var noMatch = blockMatch{placing: Lost}
 
-// blockSearch is the search for the block of an annotation in a text.
+// blockSearch searches for the block of one annotation in one text.
 type blockSearch struct {
 	newText    *lineIndex
 	record     *Record
-	oldVersion *oldVersion // version for which the annotation was written (nil if it is not known)
+	oldVersion *oldVersion // the version of the file for which the annotation was written (nil if it is not known)
 
-	windowBuffer []candidate // memory for candidates, which the next search of similar lines overwrites
+	windowBuffer []candidate // reused memory for candidates; the next search for similar lines overwrites it
 }
 
-// blockLines returns the lines of the block. If the old version is not known, the lines in the middle of a long
-// block are left out.
+// blockLines returns the lines of the block. If the block is long and the old version is not known, the lines in its
+// middle are missing.
 func (s *blockSearch) blockLines() []string {
 	if s.oldVersion != nil {
 		return s.oldVersion.lines[s.record.Span.First-1 : s.record.Span.Last]
@@ -41,27 +43,29 @@ func (s *blockSearch) blockLines() []string {
 	return s.record.Block
 }
 
-// candidate is a range of lines where a block may be. The first step sets the fields of the first group, and
-// the second step sets the scores of the second group that the choice needs.
+// candidate is a range of lines in which the block may be. The first step of a search sets the first group of fields.
+// The second step sets those scores in the second group that the last step compares.
 type candidate struct {
-	start, end   int             // index of the first line, and the index after the last line
-	unchanged    *unchangedLines // the unchanged lines of the block, which the range contains
-	positionRank int             // rank of the supposed position of the block that is in this range, 0 for the best
-	distance     int             // number of lines between the range and the supposed position of the block
+	start, end int             // indexes of the first line and of the line after the last
+	unchanged  *unchangedLines // the unchanged lines of the block, all of which are in the range
+	// rank of the position around which the range was found; 0 is the most probable position
+	positionRank int
+	distance     int // number of lines between the range and that position
 
-	contextScore float64 // see [blockSearch.contextScore]
-	similarity   float64 // see [wordBag.similarity]
-	equalLines   int     // number of lines that are equal to the block's lines at the same index
+	contextScore float64 // share of the context that matches; see [blockSearch.contextScore]
+	similarity   float64 // similarity of the words; see [wordBag.similarity]
+	equalLines   int     // number of lines that equal the block's line at the same index
 }
 
-// span returns the range as line numbers.
+// span converts the range to line numbers, which count from 1.
 func (c *candidate) span() Span { return Span{c.start + 1, c.end} }
 
-// unchangedLines describes the unchanged lines of a block.
+// unchangedLines describes which lines of a block are unchanged in the new text.
 type unchangedLines struct {
-	firstIndex, lastIndex   int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
-	linesBefore, linesAfter int     // number of block lines before and after the unchanged lines
-	count                   int     // number of unchanged lines, ignoring white space
-	letterShare             float64 // share of the block's letters in unchanged lines
-	isWholeBlock            bool    // the whole block is unchanged and contiguous
+	// indexes of the first and last unchanged line in the new text (-1 if there are none)
+	firstIndex, lastIndex   int
+	linesBefore, linesAfter int     // number of the block's lines before the first and after the last unchanged line
+	count                   int     // number of unchanged lines; white space is ignored
+	letterShare             float64 // share of the block's letters that are in unchanged lines
+	isWholeBlock            bool    // all lines of the block are unchanged, with no other lines between them
 }

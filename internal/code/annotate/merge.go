@@ -13,19 +13,21 @@ import (
 
 // MergeResult is the result of [MergeSidecars].
 type MergeResult struct {
-	Data            []byte // the merged sidecar
-	RecordCount     int    // number of annotations in Data
-	UnreadableLines []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
-	RemovedLines    int    // lines in base that one side had deleted
+	Data        []byte // the merged sidecar
+	RecordCount int    // number of annotations in Data
+	// lines of ours and theirs that cannot be read, each with a line feed; Data does not contain them
+	UnreadableLines []byte
+	RemovedLines    int // number of lines in base that are not in Data, because one side had deleted them
 }
 
-// MergeSidecars merges two sidecars with the common ancestor base, which may be empty. ours and theirs
-// may be swapped without changing the result. Data contains the lines of base in their order,
-// followed by both sides' added lines, sorted by time. Equal lines occur only once, and so do
-// annotations that both sides added and that differ only in time, commit and blob. A line of
-// base that one side deleted is deleted, because a person may have had to erase it. If that side
-// is damaged, the line is kept, because the deletion may have been an accident. Lines of newer
-// versions are kept.
+// MergeSidecars merges two versions of a sidecar, ours and theirs. Both were made from base, which may be empty.
+// Swapping ours and theirs does not change the result.
+//
+// Data contains the lines of base in their order, then the lines that either side added, sorted by time. Equal lines
+// occur only once. So do annotations that both sides added and that differ only in time, commit and blob.
+//
+// A line of base that one side deleted is deleted, because a person may have had to erase it. If that side is damaged,
+// the line is kept, because the deletion may have been an accident. Lines of newer versions are kept.
 func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	b := parseMergeSide(base)
 	o := parseMergeSide(ours)
@@ -34,7 +36,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	var all []*mergeLine
 	at := map[string]int{}
 	add := func(p *mergeLine) {
-		// If several annotations have the same key, keep the annotation that parse would use.
+		// If several annotations have the same key, keep the annotation that parseSidecar would use.
 		if i, ok := at[p.equalityKey]; ok && p.equalityKey != "" {
 			if p.text < all[i].text {
 				all[i] = p
@@ -46,7 +48,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	}
 	for _, p := range b.lines {
 		inOurs, inTheirs := o.contains[p.text], t.contains[p.text]
-		// A side with damage may have lost the line, and did not remove it.
+		// A damaged side may have lost the line without anybody deleting it.
 		isKept := (inOurs && inTheirs) || (inOurs && t.isDamaged) || (inTheirs && o.isDamaged)
 		if isKept {
 			add(p)
@@ -88,17 +90,16 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	return m
 }
 
-// mergeLine is a readable line.
+// mergeLine is a line that can be read.
 type mergeLine struct {
 	text string
 	time time.Time
-	id   string // ID of the annotation ("" for other lines)
-	// equal for annotations that differ only in time, commit and blob; "" for lines that are not
-	// annotations
+	id   string // ID of the annotation ("" if the line is not an annotation)
+	// equal for annotations that differ only in time, commit and blob ("" for lines that are not annotations)
 	equalityKey string
 }
 
-// mergeSide contains the lines of one side, without repetitions.
+// mergeSide contains the lines of one version of the sidecar, without duplicates.
 type mergeSide struct {
 	lines      []*mergeLine
 	contains   map[string]bool
@@ -123,7 +124,8 @@ func parseMergeSide(data []byte) *mergeSide {
 			same.Commit = ""
 			same.Blob = ""
 			key, err := appendRecord(nil, &same)
-			if err != nil { // compare whole lines, because a line that is too long cannot be encoded again
+			// Compare the texts of whole lines, because a record that is too long cannot be encoded again.
+			if err != nil {
 				key = l
 			}
 			p.equalityKey = string(key)
@@ -133,7 +135,7 @@ func parseMergeSide(data []byte) *mergeSide {
 			var v struct {
 				Time time.Time `json:"time"`
 			}
-			_ = json.Unmarshal(l, &v) // ignore the error, because a newer version may have a different format
+			_ = json.Unmarshal(l, &v) // Ignore the error, because a newer version may use a different format.
 			p.time = v.Time
 		default:
 			continue

@@ -1,4 +1,4 @@
-// Tests of merging the sidecars of two branches.
+// This file tests how the sidecars of two branches are merged.
 
 package annotate
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lineAt returns the line of a record of that minute and text.
+// lineAt returns the line of a record with the given minute and reasoning.
 func lineAt(t testing.TB, minute int, why string) string {
 	t.Helper()
 	r := sample(minute)
@@ -30,13 +30,13 @@ func TestMerge(t *testing.T) {
 	one := lineAt(t, 1, "one")
 	two := lineAt(t, 2, "two")
 	three := lineAt(t, 3, "three")
-	// The same annotation, made on both branches at different times.
+	// The same annotation was made on both branches at different times.
 	same := sample(4)
 	same.ID = same.defaultID()
 	early := encoded(t, same)
 	same.Time, same.Commit = same.Time.Add(time.Hour), strings.Repeat("b", 40)
 	late := encoded(t, same)
-	first := min(early, late) // which of the two counts when both are read
+	first := min(early, late) // the record that counts if both lines are read
 	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), runName: "r"}.appendTo(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeLosesNothing merges random branches, and reads from the result what
-// reading all lines of both gives.
+// TestMergeLosesNothing merges random branches. Reading the result must give the same records as reading all lines of
+// both branches.
 func TestMergeLosesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	var pool []string
@@ -141,7 +141,7 @@ func FuzzMerge(f *testing.F) {
 		if len(s.damagedLines) > 0 || s.isTorn || len(s.records) != m.RecordCount {
 			t.Errorf("what was merged is damaged: %+v", s)
 		}
-		// What one side wrote again is in the result, or next to it.
+		// Each line that a side added is in the result or among the unreadable lines.
 		for l := range bytes.Lines(ours) {
 			l = bytes.TrimRight(l, "\r\n")
 			r, _, _, err := parseSidecarLine(l)
@@ -159,7 +159,7 @@ func FuzzMerge(f *testing.F) {
 
 func TestSetup(t *testing.T) {
 	g := newRepo(t)
-	g.write(".gitattributes", "*.png binary") // no line feed at its end
+	g.write(".gitattributes", "*.png binary") // the file does not end with a line feed
 	b := g.store()
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(g.dir, name))
@@ -223,7 +223,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
 	}
 
-	// A line that says otherwise stays, and a link is not followed.
+	// A line that specifies another merge driver is not changed, and a symbolic link is not followed.
 	g.write(".gitattributes", ".oxbow/annotations/** merge=binary\n")
 	if _, err := b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "x"}); !isInvalid(err) {
 		t.Errorf("Setup over another merge = %v, want ErrInvalid", err)
@@ -244,8 +244,8 @@ func TestSetup(t *testing.T) {
 
 func isInvalid(err error) bool { return errors.Is(err, oxbow.ErrInvalid) }
 
-// TestUnionMerge lets git merge two branches that both annotated one file: with no
-// set-up at all, and with a merge driver that is gone.
+// TestUnionMerge lets git merge two branches that both annotated the same file. It does so without any setup, and with
+// a merge driver that no longer exists.
 func TestUnionMerge(t *testing.T) {
 	for _, driver := range []string{"", "/nowhere/oxbow annotate merge-driver"} {
 		g := newRepo(t)

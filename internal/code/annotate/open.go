@@ -1,4 +1,4 @@
-// This file opens the annotations in a directory of the operating system.
+// This file opens the annotations in a directory of the operating system's file system.
 
 package annotate
 
@@ -15,11 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OpenDir opens the store of the working tree that contains the directory. This is the tree of
-// its git repository; without git, the nearest parent directory that has annotations and belongs
-// to the user; or the directory itself. Options.History is set to the repository, unless the
-// caller has set it. Only files below the root of the tree are opened. The caller must close the
-// store.
+// OpenDir opens the store of the working tree that contains the directory. If the directory is in a git repository,
+// the tree is that of the repository. Otherwise it is the nearest parent directory that has annotations and belongs to
+// the user, or else the directory itself. Unless the caller has set Options.History, OpenDir sets it to the
+// repository. The store only opens files below the root of the tree. The caller must close the store.
 func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	var opts Options
 	if o != nil {
@@ -59,8 +58,8 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// findAnnotatedDir returns the directory, or its nearest parent directory, that contains annotations. It returns the
-// directory itself if no such directory exists. Directories of other users are ignored, as with repositories.
+// findAnnotatedDir returns the nearest directory that contains annotations: dir itself or one of its parents. If there
+// is none, it returns dir. It ignores directories of other users, as git ignores their repositories.
 func findAnnotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir
@@ -86,14 +85,14 @@ func isDirectory(path string) bool {
 // Root returns the path of the tree's root, or "" if the store was not opened with [OpenDir].
 func (b *Store) Root() string { return b.root }
 
-// ToTreePath converts an operating system path, absolute or relative to dir, to a path relative to the
-// tree's root.
+// ToTreePath converts a path of the operating system to a path relative to the tree's root. The path may be absolute,
+// or relative to dir.
 func (b *Store) ToTreePath(dir, name string) (string, error) {
 	given := strings.ToValidUTF8(name, "\ufffd")
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	// The path may contain symbolic links.
+	// Resolve symbolic links in the directory and in the root, so that the paths can be compared.
 	at, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err == nil {
 		name = filepath.Join(at, filepath.Base(name))

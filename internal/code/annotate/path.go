@@ -1,5 +1,5 @@
-// This file determines the paths of sidecars. The sidecars' directories mirror the source files'
-// directories.
+// This file determines the path of each file's sidecar. The directories below the sidecar directory mirror the
+// directories of the source files.
 
 package annotate
 
@@ -19,12 +19,11 @@ import (
 // DefaultDir is the default sidecar directory, relative to the root of the working tree.
 const DefaultDir = ".oxbow/annotations"
 
-// sidecarSuffix is the end of a sidecar's name.
+// sidecarSuffix is the end of each sidecar's name.
 const sidecarSuffix = ".why"
 
-// CheckFile returns an error matching [oxbow.ErrInvalid] if the path cannot be the path of an
-// annotated file. A valid path is relative, slash-separated, inside of the tree, outside of .git,
-// UTF-8, and at most 4,096 bytes long.
+// CheckFile checks whether a file with this path can be annotated. If not, the error matches [oxbow.ErrInvalid]. A
+// valid path is relative, slash-separated, inside the tree, outside .git, valid UTF-8, and at most 4,096 bytes long.
 func CheckFile(name string) error {
 	reason := ""
 	switch {
@@ -50,14 +49,13 @@ func CheckFile(name string) error {
 	return &oxbow.InvalidError{Field: "file", Value: strings.ToValidUTF8(name, "\ufffd"), Reason: reason}
 }
 
-// maxPathElement is the maximum length in bytes of an element in a sidecar's path, without the suffix.
-// Most file systems allow 255.
+// maxPathElement is the maximum length, in bytes, of each name in a sidecar's path, without the suffix. Most file
+// systems allow names of 255 bytes.
 const maxPathElement = 200
 
-// sidecarPath returns the path of the file's sidecar, relative to the annotations directory. The
-// directories mirror the source files' directories. Characters that some file systems refuse are
-// percent-encoded. A directory whose name ends like a sidecar is encoded as well, so that
-// different files have different sidecars.
+// sidecarPath returns the path of a file's sidecar, relative to the annotations directory. The directories mirror the
+// directories of the source files. Characters that some file systems refuse are percent-encoded. A directory name that
+// ends like a sidecar's name is encoded as well, so that two files never have the same sidecar.
 func sidecarPath(file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {
@@ -93,7 +91,7 @@ func encodePathElement(p string, isDir bool) string {
 	return s
 }
 
-// isReservedName reports whether Windows reserves the name for a device.
+// isReservedName reports whether Windows reserves a name for a device.
 func isReservedName(p string) bool {
 	base, _, _ := strings.Cut(strings.ToUpper(p), ".")
 	base = strings.TrimRight(base, " ")
@@ -105,9 +103,9 @@ func isReservedName(p string) bool {
 		base[3] <= '9'
 }
 
-// fileOfSidecarPath returns the file whose sidecar has the path. It returns false if the path is not the path of a
-// sidecar, or if the path was shortened. For a shortened path, only the records in the sidecar contain the file's
-// name.
+// fileOfSidecarPath returns the source file to which a sidecar belongs. It returns false if the path is not that of a
+// sidecar. It also returns false if a name in the path was shortened, because only the records in the sidecar then
+// contain the file's name.
 func fileOfSidecarPath(sidecar string) (string, bool) {
 	name, ok := strings.CutSuffix(sidecar, sidecarSuffix)
 	if !ok || strings.Contains(name, "%~") {

@@ -1,4 +1,4 @@
-// This file keeps annotations out of git until a person shares them.
+// This file hides annotations from git until a person shares them.
 
 package annotate
 
@@ -14,15 +14,15 @@ import (
 // gitignoreText is the content of .gitignore in the annotations directory.
 const gitignoreText = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
 
-// privateGitignoreLines are the additional lines in .gitignore while the annotations are private.
+// privateGitignoreLines are added to .gitignore while the annotations are private.
 const privateGitignoreLines = "# kept out of git until oxbow annotate setup\n*\n"
 
-// maxGitignore is the maximum size, in bytes, of a .gitignore that is read.
+// maxGitignore is the maximum size, in bytes, of a .gitignore file that the store reads.
 const maxGitignore = 1 << 20
 
-// StartPrivate makes the annotations of a tree private when the first annotation is added, which
-// means that git ignores them until [Store.MakePublic] is called. It has no effect on a tree that
-// already has annotations. Call it before any other method.
+// StartPrivate makes new annotations private: when the first annotation of the tree is added, the store tells git to
+// ignore the annotations until [Store.MakePublic] is called. It has no effect if the tree already has annotations.
+// Call it before any other method.
 func (b *Store) StartPrivate() { b.startsPrivate = true }
 
 // IsPrivate reports whether git ignores the annotations of the tree because of
@@ -32,7 +32,7 @@ func (b *Store) IsPrivate() bool {
 	return err == nil && bytes.Contains(text, []byte(privateGitignoreLines))
 }
 
-// MakePublic makes private annotations visible to git.
+// MakePublic lets git see private annotations again. It does nothing if the annotations are not private.
 func (b *Store) MakePublic() error {
 	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignore)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// This file caches blobs that were read from git in advance.
+// This file caches blobs that are read from git before they are needed.
 
 package annotate
 
@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// cachedHistory is a history with a cache of blobs.
+// cachedHistory is a History that caches the blobs it has read.
 type cachedHistory struct {
 	History
 	blobs map[string][]byte
 }
 
-// ReadBlobs returns blobs from the cache, and reads the missing blobs from git.
+// ReadBlobs returns blobs from the cache, and reads blobs that are not in the cache from git.
 func (h *cachedHistory) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string
@@ -37,7 +37,7 @@ func (h *cachedHistory) ReadBlobs(ctx context.Context, names []string) (map[stri
 	return found, err
 }
 
-// cacheBlobs reads blobs into the cache, in batches. A blob that is too long is cached as missing.
+// cacheBlobs reads the named blobs into the cache, in batches. A blob that is too long is recorded as missing.
 func (h *cachedHistory) cacheBlobs(ctx context.Context, names []string) error {
 	for some := range slices.Chunk(names, blobBatchSize) {
 		blobs, err := h.History.ReadBlobs(ctx, some)

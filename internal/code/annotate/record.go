@@ -1,4 +1,4 @@
-// This file declares the annotation, which records why a block of lines was written.
+// This file declares the record of an annotation.
 
 // Package annotate stores the reasons for lines of code. An annotation contains the lines that an edit
 // wrote, the reason for the edit, and the alternatives that were rejected. The annotations of a source file
@@ -42,7 +42,7 @@ func (s Span) Overlaps(t Span) bool {
 	return s.Len() > 0 && t.Len() > 0 && s.First <= t.Last && t.First <= s.Last
 }
 
-// String returns the span in the form "7" or "42-60".
+// String returns the span as text, such as "7" or "42-60".
 func (s Span) String() string {
 	if s.First == s.Last {
 		return fmt.Sprint(s.First)
@@ -52,66 +52,67 @@ func (s Span) String() string {
 
 // Limits of a [Record].
 const (
-	ContextLines = 3     // number of lines kept before and after the block
-	MaxReasoning = 65536 // maximum size in bytes of the reasoning and each alternative
+	ContextLines = 3     // number of lines that are stored before and after the block
+	MaxReasoning = 65536 // maximum size, in bytes, of the reasoning and of each rejected alternative
 	MaxFile      = 16 << 20
-	maxBlock     = 200 // number of a block's lines to store; for a longer block, half at each end
-	maxField     = 256 // maximum size of Agent, Model, Session, Profile and Ref, in bytes
-	maxRejected  = 100
+	// maximum number of stored lines; of a longer block, half as many lines are stored from each end
+	maxBlock    = 200
+	maxField    = 256 // maximum size, in bytes, of each of Agent, Model, Session, Profile and Ref
+	maxRejected = 100
 )
 
 // Record is an annotation: the reason why the lines of a span were written as they are.
 //
-// [Store.Add] requires File and Why, and Span if Block is empty. If these fields are empty, Add
-// fills them in from the working tree, the clock and the context: ID, Time, Commit, Blob, Hash,
-// Block, Before, After, By, Session, Profile, Agent. A caller that knows better values, such as a
-// reader of old transcripts, sets them.
+// [Store.Add] requires File and Why, and Span if Block is empty. Add fills in the following fields if they are empty,
+// from the working tree, the clock and the context: ID, Time, Commit, Blob, Hash, Block, Before, After, By, Session,
+// Profile and Agent. A caller that knows better values sets them, for example a reader of old transcripts.
 type Record struct {
-	// ID identifies the annotation. It consists of 1 to 64 characters from A-Z a-z 0-9 . _ -. The
-	// default is a hash of File, Span, Hash, Why, Rejected, Agent, Session and Ref, so that adding
-	// the same annotation twice stores it once.
+	// ID identifies the annotation. It consists of 1 to 64 characters from A-Z a-z 0-9 . _ -. The default is a hash of
+	// File, Span, Hash, Why, Rejected, Agent, Session and Ref. Therefore an annotation that is added twice is stored
+	// once.
 	ID string
 
-	File string // slash-separated path at that time, relative to the root of the working tree
-	Span Span   // lines of the block at that time
+	// path of the file when the annotation was written, slash-separated and relative to the root of the working tree
+	File string
+	Span Span // lines of the block when the annotation was written
 
-	Why      string   // the reasoning, any UTF-8 text
-	Rejected []string // rejected alternatives, each with the reason
+	Why      string   // the reason for the lines, any UTF-8 text
+	Rejected []string // alternatives that were rejected, each with the reason
 
-	By      oxbow.Actor // person, agent, tool or import
-	Agent   string      // this and the next three fields are claims of the agent
+	By      oxbow.Actor // kind of author: person, agent, tool or import
+	Agent   string      // Agent and the next three fields are claims of the agent
 	Model   string
 	Session string
 	Profile string // memory profile that was active
-	Ref     string // source of the text, such as a transcript and the position in it
+	Ref     string // where the text comes from, such as a position in a transcript
 
 	Time   time.Time
-	Commit string // HEAD at that time, in hex ("" without git)
-	Blob   string // git's name for the whole content of the file at that time, in hex, even if git has not stored it
+	Commit string // commit of HEAD when the annotation was written, in hex ("" without git)
+	// git's name for the file's content when the annotation was written, in hex; git need not have stored the content
+	Blob string
 
-	// Hash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines], and Before
-	// and After contain up to [ContextLines] lines around the block. If the block is long, Cut lines in its middle
-	// are left out.
+	// Hash is the hash of the whole block. Block contains the lines of the block in the form of [SplitLines]. If the
+	// block is long, Cut lines in its middle are left out. Before and After contain up to [ContextLines] lines around
+	// the block.
 	Hash          string
 	Block         []string
 	Before, After []string
 	Cut           int
 
-	// Scope contains the lines that enclose the block, the innermost first; see the function
-	// [FindEnclosingLines]. Scope distinguishes blocks that have the same text and the same surrounding lines.
+	// Scope contains the lines that enclose the block, the innermost first (see [FindEnclosingLines]). It
+	// distinguishes blocks that have the same text and the same lines around them.
 	Scope []string
 
-	// Mark proves to the machine that wrote the record that nobody has changed it; see
-	// [Store.FindUnreviewed]. [Store.Add] sets it.
+	// Mark proves that this machine wrote the record and nobody has changed it; see [Store.FindUnreviewed]. Only the
+	// machine itself can check the mark. [Store.Add] sets it.
 	Mark string
 
-	// Archived is set if the lines did not exist when [Store.GC] last ran.
+	// Archived is set if the lines did not exist when [Store.GC] ran last.
 	Archived bool
 }
 
-// SetLines sets Block, Hash, Cut, Before, After and Scope from Span and from all lines of the
-// file, as [SplitLines] returns them. It returns false and does nothing if the file does not have
-// these lines.
+// SetLines sets Block, Hash, Cut, Before, After and Scope. It copies the lines of Span from lines, which must be all
+// lines of the file as [SplitLines] returns them. It returns false and does nothing if the file has fewer lines.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false
@@ -120,7 +121,7 @@ func (r *Record) SetLines(lines []string) bool {
 	return true
 }
 
-// setLines implements SetLines.
+// setLines is SetLines for a span that the file has.
 func (r *Record) setLines(lines []string) {
 	from, to := r.Span.First-1, r.Span.Last
 	r.SetBlock(lines[from:to])
@@ -129,7 +130,7 @@ func (r *Record) setLines(lines []string) {
 	r.Scope = FindEnclosingLines(lines, from)
 }
 
-// SetBlock sets Hash, Block and Cut from all lines of the block.
+// SetBlock sets Hash, Block and Cut. The argument contains all lines of the block.
 func (r *Record) SetBlock(lines []string) {
 	r.Hash, r.Cut = hashLines(lines), 0
 	if len(lines) > maxBlock {
@@ -140,21 +141,21 @@ func (r *Record) SetBlock(lines []string) {
 	r.Block = append([]string(nil), lines...)
 }
 
-// defaultID returns the ID of a record that has none: a hash of its file, lines, reasoning, agent, session, reference
-// and rejected alternatives. The same annotation recorded twice has the same ID.
+// defaultID returns a hash of the record's file, lines, reasoning, agent, session, reference and rejected
+// alternatives. The same annotation always has the same ID, even if it is recorded twice.
 func (r *Record) defaultID() string {
 	h := sha256.New()
 	for _, s := range append(
 		[]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref},
 		r.Rejected...,
 	) {
-		// write the length of each part, so that different parts never result in the same hash
+		// Hash the length of each part as well, so that different parts never have the same hash.
 		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// validate returns an error matching [oxbow.ErrInvalid] if the record is invalid.
+// validate returns an error that matches [oxbow.ErrInvalid] if the record is invalid, and nil otherwise.
 func (r *Record) validate() error {
 	if err := CheckFile(r.File); err != nil {
 		return err
@@ -184,7 +185,7 @@ func (r *Record) validate() error {
 	return r.validateFields()
 }
 
-// validateFields checks the short fields, IDs and hashes.
+// validateFields checks the IDs, the hashes and the fields that contain a short text.
 func (r *Record) validateFields() error {
 	for _, w := range []struct{ field, value string }{
 		{"agent", r.Agent},
@@ -208,7 +209,7 @@ func (r *Record) validateFields() error {
 	return nil
 }
 
-// invalidField returns an error for a field, with the beginning of its value.
+// invalidField returns an error about a field. The error contains the beginning of the field's value.
 func invalidField(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: text.TruncateWithEllipsis(value, 60), Reason: reason}
 }

@@ -1,4 +1,4 @@
-// This file presents annotations as a read-only store of entries, so that recall can rank them.
+// This file presents annotations as a read-only store of entries, so that recall can search and rank them.
 
 package annotate
 
@@ -10,19 +10,18 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// recordStore is a read-only [oxbow.Store] of annotations. The ID of an entry is its index in
-// records plus 1.
+// recordStore is a read-only [oxbow.Store] of annotations. The ID of an entry is the index of its annotation plus 1.
 type recordStore struct {
 	records    []FoundAnnotation
 	searchText func(*Record) string
 }
 
-// reasoningText returns the text for searching in the reasoning.
+// reasoningText returns the text in which a search by reasoning looks.
 func reasoningText(r *Record) string {
 	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
 }
 
-// blockText returns the text for searching in the lines.
+// blockText returns the text in which a search by lines looks.
 func blockText(r *Record) string { return strings.Join(r.Block, "\n") }
 
 func (s *recordStore) entryAt(i int) oxbow.Entry {
@@ -46,7 +45,7 @@ func (s *recordStore) entryAt(i int) oxbow.Entry {
 	return e
 }
 
-// Entries yields the annotations that match the filter.
+// Entries yields the annotations that match the filter as entries.
 func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for i := range s.records {
@@ -61,7 +60,7 @@ func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 	}
 }
 
-// Get returns the annotation whose ID is name.
+// Get returns the annotation whose ID is name as an entry.
 func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	for i := range s.records {
 		if s.records[i].ID == name {

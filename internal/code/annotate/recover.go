@@ -14,19 +14,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// RecoverResult is the result of [Store.RecoverSidecars] for one sidecar.
+// RecoverResult describes how [Store.RecoverSidecars] repaired one sidecar.
 type RecoverResult struct {
 	File            string // path of the sidecar, relative to the tree's root
 	UnreadableLines int    // number of lines that could not be read
-	// Number of annotations and events that were found inside damaged lines and written to the sidecar.
+	// RestoredLines is the number of annotations and events that were found inside damaged lines and written to the
+	// sidecar.
 	RestoredLines int
-	BackupFile    string // file that keeps the unreadable lines; it never replaces an existing file
+	BackupFile    string // new file that contains the unreadable lines
 }
 
-// RecoverSidecars repairs sidecars with lines that cannot be read. It saves these lines unchanged in a file
-// next to the sidecar. If such a line contains complete annotations, for example because two lines
-// were joined, RecoverSidecars restores the annotations. Readable lines are kept. A dry run changes
-// nothing. Errors match [oxbow.ErrBusy] or the errors of package io/fs.
+// RecoverSidecars repairs sidecars that contain unreadable lines. It moves these lines unchanged to a new file next to
+// the sidecar. If such a line contains complete annotations, for example because two lines were joined, it restores
+// the annotations. Readable lines stay in the sidecar. A dry run changes nothing. Errors match [oxbow.ErrBusy] or the
+// errors of package io/fs.
 func (b *Store) RecoverSidecars(ctx context.Context, dryRun bool) ([]RecoverResult, error) {
 	var all []RecoverResult
 	err := b.walkSidecars(ctx, func(name string) error {
@@ -84,7 +85,7 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (s
 	if dryRun || saved.UnreadableLines == 0 {
 		return saved, nil
 	}
-	// Write the copy first, so that a crash loses nothing.
+	// Write the backup first, so that a crash loses nothing.
 	if err := vfs.WriteFile(b.worktree, saved.BackupFile, bad, 0o644); err != nil {
 		return saved, err
 	}
@@ -94,7 +95,7 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (s
 // maxBackupNames is the maximum number of names that unusedBackupName tries.
 const maxBackupNames = 1000
 
-// unusedBackupName returns an unused name next to the sidecar.
+// unusedBackupName returns the name of a file that does not exist, in the directory of the sidecar.
 func (b *Store) unusedBackupName(full string) (string, error) {
 	for n := range maxBackupNames {
 		name := full + ".damaged"
@@ -110,7 +111,7 @@ func (b *Store) unusedBackupName(full string) (string, error) {
 	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxBackupNames, fs.ErrExist)
 }
 
-// completeLinesIn returns the complete lines that are contained in an unreadable line.
+// completeLinesIn returns the complete JSON objects inside an unreadable line, each as a line.
 func completeLinesIn(text []byte) [][]byte {
 	var found [][]byte
 	const begin = `{"v":`

@@ -1,4 +1,4 @@
-// Tests of files that were renamed, split, or are gone, with and without git.
+// This file tests annotations of files that were renamed, split or deleted, with and without git.
 
 package annotate
 
@@ -15,8 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// lineByLine annotates each telling line of the select and the functions around it
-// by itself.
+// lineByLine adds an annotation to each line of the source that has at least four letters. It returns their number.
 func lineByLine(t *testing.T, b *Store, file string) int {
 	t.Helper()
 	n := 0
@@ -29,7 +28,7 @@ func lineByLine(t *testing.T, b *Store, file string) int {
 	return n
 }
 
-// countFound counts the annotations that stand in the file.
+// countFound returns the number of annotations that a lookup finds in the file.
 func countFound(t *testing.T, b *Store, file string) int {
 	t.Helper()
 	all, err := b.Lookup(t.Context(), file, Span{})
@@ -45,8 +44,8 @@ func countFound(t *testing.T, b *Store, file string) int {
 	return n
 }
 
-// TestRenameThatIsNotCommitted: single lines that are not known by themselves are
-// found under the new name, as all of the sidecar votes for it.
+// TestRenameThatIsNotCommitted checks that annotations of single lines are found under the new name. A single line may
+// be ambiguous, but the other annotations in the sidecar show that the file was renamed.
 func TestRenameThatIsNotCommitted(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -79,8 +78,8 @@ func TestRenameWithoutGit(t *testing.T) {
 	}
 }
 
-// TestOldNameSaysWhereTheLinesAre: the old name of a file tells where each
-// annotation stands, and the new name those that are lost.
+// TestOldNameSaysWhereTheLinesAre checks lookups after a rename. Under the old name, a lookup finds each annotation in
+// the new file. Under the new name, it also lists the lost annotations.
 func TestOldNameSaysWhereTheLinesAre(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -105,8 +104,7 @@ func TestOldNameSaysWhereTheLinesAre(t *testing.T) {
 	}
 }
 
-// TestSplitFile: lines that went to another file in one of the commits since are
-// found there, and not archived.
+// TestSplitFile checks lines that a later commit moved to another file. They are found there, and are not archived.
 func TestSplitFile(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -128,8 +126,8 @@ func TestSplitFile(t *testing.T) {
 	gc(t, b, "archived ; returned ")
 }
 
-// TestGitThatDoesNotAnswer: a history that cannot be read is reported, next to what
-// the text tells, with the files that are gone.
+// TestGitThatDoesNotAnswer checks lookups if git fails. The error is reported together with the annotations found by
+// their text, and with the deleted files.
 func TestGitThatDoesNotAnswer(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -183,8 +181,8 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// TestCopyAmongManySidecars: a copy has the annotations also where more sidecars stand
-// before that of the original than are read.
+// TestCopyAmongManySidecars checks that the annotations of a copied file are found even if there are so many sidecars
+// that the sidecar of the original is not examined.
 func TestCopyAmongManySidecars(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -201,7 +199,7 @@ func TestCopyAmongManySidecars(t *testing.T) {
 	}
 }
 
-// namesAsked counts the questions for former names.
+// namesAsked is a History that counts the calls of FormerNames.
 type namesAsked struct {
 	History
 	n int
@@ -212,8 +210,8 @@ func (h *namesAsked) FormerNames(ctx context.Context, file string, others []stri
 	return h.History.FormerNames(ctx, file, others)
 }
 
-// TestNamesAreAskedForOtherFiles: what a file was called before matters only where
-// a file that is gone has annotations, or one whose lines stand here.
+// TestNamesAreAskedForOtherFiles checks that git is asked for a file's former names only if they may matter. They
+// matter if a deleted file has annotations, or if the file contains annotated lines of another file.
 func TestNamesAreAskedForOtherFiles(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// cachedResults returns the results of an earlier call for the same sources, or nil.
+// cachedResults returns the cached results for these sources, or nil.
 func (b *Store) cachedResults(src *textSources) *fileResults {
 	b.mu.Lock()
 	cached := b.resultsByFile[src.file]
@@ -22,7 +22,7 @@ func (b *Store) cachedResults(src *textSources) *fileResults {
 	return cached
 }
 
-// cacheResults makes the results available to later calls.
+// cacheResults caches the results for later calls.
 func (b *Store) cacheResults(p *fileResults) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,20 +32,19 @@ func (b *Store) cacheResults(p *fileResults) {
 	b.resultsByFile[p.file] = p
 }
 
-// hasSources reports whether the results were found in the same content and sidecars, at the same HEAD.
+// hasSources reports whether the results belong to the content, the sidecars and the HEAD of src.
 func (p *fileResults) hasSources(src *textSources) bool {
 	return p.headCommit == src.headCommit && slices.Equal(p.sidecars, src.sidecars) &&
 		bytes.Equal(p.content, src.content)
 }
 
-// errShallow means that a shallow clone's history is too short to contain the deletion or
-// renaming of a file.
+// errShallow means that a file's deletion or rename may have happened before the history of a shallow clone begins.
 var errShallow = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
-// listOrphans lists the deleted files whose annotations may belong to this file. It lists them only
-// if git failed, or if the clone is shallow and nothing was found.
+// listOrphans lists the deleted files whose annotations may belong to this file. It does so only if git failed, or if
+// the clone is shallow and no annotation was found.
 func (b *Store) listOrphans(ctx context.Context, p *fileResults) error {
 	if p.gitError == nil {
 		if len(p.found) > 0 || !b.isShallow() {
@@ -72,14 +71,15 @@ func (b *Store) listOrphans(ctx context.Context, p *fileResults) error {
 	return nil
 }
 
-// resolveSources searches the content for the annotations of the sidecars. Annotations from the sidecar of a deleted
-// file are found only if that file was probably renamed to this file, or if their text is the same and distinctive.
+// resolveSources searches the content for the annotations of the sidecars. Annotations of a deleted file count only if
+// that file was probably renamed to this file, or if their text is distinctive and unchanged.
 func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileResults, error) {
 	src.splitContent(b.usesSHA256())
 	p := &fileResults{textSources: src}
 	h := b.lockBlobHistory(src.file)
 	defer h.mu.Unlock()
-	fetch := func(sidecars []*sidecar) error { // fetch reads all old texts at once
+	// The function fetch reads all old versions that the sidecars need at once.
+	fetch := func(sidecars []*sidecar) error {
 		if b.history == nil {
 			return nil
 		}
@@ -129,14 +129,14 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileResu
 			} else {
 				m = search.findWith(uniqueCopyMethod)
 				if m.confidence < .9 {
-					// an annotation of a different file counts only if its text is the same and the
-					// confidence is high
+					// The annotation belongs to a different file. It counts only if its text is the same and the
+					// confidence is high.
 					continue
 				}
 			}
 			if m.placing == Lost {
-				// An annotation with a different file name that is lost here belongs to that file, if
-				// that file exists.
+				// An annotation that was written for another file and is lost here belongs to the other file, if that
+				// file exists.
 				isOthers := i > 0 && (i >= len(own) || b.HasFile(r.File))
 				if isOthers || r.Archived {
 					continue

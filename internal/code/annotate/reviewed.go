@@ -1,5 +1,5 @@
-// This file decides which annotations are trusted. Anybody can commit a sidecar, so the author
-// named in it proves nothing.
+// This file decides which annotations are trusted. Anybody can commit a sidecar, so the author named in a record
+// proves nothing.
 
 package annotate
 
@@ -17,17 +17,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// markSize is the size of a mark, in bytes.
+// markSize is the number of bytes in a mark.
 const markSize = 12
 
-// protectedText returns the parts of a record that a mark protects, which are the record's text and
-// lines.
+// protectedText returns everything in a record that its mark protects: the texts and the lines.
 func (r *Record) protectedText() string {
 	var b strings.Builder
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
 		for _, s := range texts {
-			// write the length of each part, so that different parts never result in the same hash
+			// Include the length of each part, so that different parts never result in the same text.
 			fmt.Fprintf(&b, "%d:%s", len(s), s)
 		}
 	}
@@ -39,20 +38,19 @@ func (r *Record) protectedText() string {
 	return b.String()
 }
 
-// computeMark returns the mark for the record: an HMAC-SHA256 with the key, which proves that the
-// owner of the key wrote the record.
+// computeMark returns the mark of the record, an HMAC-SHA256. It proves that somebody with the key wrote the record.
 func (r *Record) computeMark(key []byte) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(r.protectedText()))
 	return hex.EncodeToString(h.Sum(nil)[:markSize])
 }
 
-// isMarkedWith reports whether the owner of the key wrote the record.
+// isMarkedWith reports whether the record has the mark that belongs to the key.
 func (r *Record) isMarkedWith(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMark(key)))
 }
 
-// markRecords marks the records as written by this machine.
+// markRecords marks the records as written by this machine. Without a key, it does nothing.
 func (b *Store) markRecords(ctx context.Context, records []Record) {
 	if b.opts.CreateKey == nil || len(records) == 0 {
 		return
@@ -66,7 +64,7 @@ func (b *Store) markRecords(ctx context.Context, records []Record) {
 	}
 }
 
-// FindUnreviewed reports, for each annotation, whether the annotation is unreviewed: another machine wrote it, and the
+// FindUnreviewed reports, for each annotation, whether nobody has reviewed it: another machine wrote it, and the
 // reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
 func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []bool {
 	out := make([]bool, len(found))
@@ -89,8 +87,8 @@ func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []b
 	return out
 }
 
-// possibleSidecars returns the names of the sidecars that may contain the annotations: the
-// sidecar for the file's former name and the sidecar for its present name.
+// possibleSidecars returns the names of all sidecars that may contain the annotations: for each annotation, the
+// sidecar of the file for which it was written and the sidecar of its present file.
 func possibleSidecars(found []FoundAnnotation) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
@@ -104,8 +102,8 @@ func possibleSidecars(found []FoundAnnotation) (names []string) {
 	return names
 }
 
-// reviewedTexts returns the statements of all annotations that the named sidecars contain
-// on the reviewed branch.
+// reviewedTexts returns the protected texts of all annotations that the named sidecars contain on the reviewed branch,
+// as a set.
 func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil

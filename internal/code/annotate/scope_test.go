@@ -1,4 +1,4 @@
-// Tests of scopes.
+// This file tests the lines that enclose a block.
 
 package annotate
 
@@ -28,7 +28,7 @@ func e() {
 	}{
 		{0, nil},
 		{1, []string{"func a() {"}},
-		{2, []string{"\tif b {", "func a() {"}}, // blank: as the next
+		{2, []string{"\tif b {", "func a() {"}}, // a blank line has the scope of the next line
 		{4, []string{"\t\tfor {", "\tif b {", "func a() {"}},
 		{5, []string{"\tif b {", "func a() {"}},
 		{7, []string{"func a() {"}},
@@ -44,7 +44,7 @@ func e() {
 	}
 }
 
-// A text knows the same as Scope.
+// The index of a text returns the same enclosing lines as FindEnclosingLines.
 func TestParents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -66,8 +66,8 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// Of two blocks that are the same with the same lines around them, the one in
-// the same function is meant, also when the other has come nearer.
+// Two blocks and the lines around them are the same. The lookup must find the block in the annotated function, even if
+// the other block is nearer.
 func TestLookupByScope(t *testing.T) {
 	body := "\n\tdb := open()\n\tdefer db.close()\n\tif err := db.update(); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n\n"
 	m, b := tree(t, map[string]string{"a_test.go": "func TestOne() {" + body + "func TestTwo() {" + body})

@@ -1,5 +1,5 @@
-// This file implements the second step of finding a block: it measures how well a candidate fits. Scores
-// are shares from 0 to 1, of the context around the block, and of the block itself.
+// This file implements the second step of finding a block: it measures how well each candidate fits. A score is a
+// share, from 0 to 1, of the context around the block or of the block itself.
 
 package annotate
 
@@ -11,22 +11,22 @@ import (
 
 // Thresholds for matching (see docs/annotations.md).
 const (
-	distinctiveLetters      = 40 // number of letters that a line needs to be found by its text alone
+	distinctiveLetters      = 40 // number of letters that a single line needs to be found by its text alone
 	distinctiveBlockLetters = 30 // number of letters that two or more lines need to be found by their text alone
 
-	minContextScore   = .34 // share of the context that must match for lines with fewer letters
-	minSimilarity     = .5  // minimum similarity of edited text
-	minLineSimilarity = .6  // minimum similarity of a single edited line, which has only few words
+	minContextScore   = .34 // minimum share of matching context for lines with fewer letters
+	minSimilarity     = .5  // minimum similarity of an edited block
+	minLineSimilarity = .6  // minimum similarity of a single edited line, which contains only few words
 )
 
-// Minimum shares of the block's letters that must be unchanged. Lines with few letters, such as
-// braces, may occur in the same order by accident.
+// Minimum shares of the block's letters that must be in unchanged lines. Letters are counted instead of lines, because
+// lines with few letters, such as braces, may occur in the same order by accident.
 const (
 	minUnchangedShare  = .3
-	halfUnchangedShare = .5 // the share if the words are not similar, unless half of the lines are unchanged
+	halfUnchangedShare = .5 // minimum share if the words are not similar (or half of the lines must be unchanged)
 )
 
-// scoreContext measures the context of the candidates and sorts them, the best first.
+// scoreContext sets the context score of each candidate, and sorts the candidates, the best first.
 func (s *blockSearch) scoreContext(cs []candidate) []candidate {
 	for i := range cs {
 		cs[i].contextScore = s.contextScore(cs[i].start, cs[i].end)
@@ -37,8 +37,8 @@ func (s *blockSearch) scoreContext(cs []candidate) []candidate {
 	return cs
 }
 
-// scoreWords measures how similar the words of the candidates and of the block are, and sorts the candidates, the
-// most similar first. Of equally similar candidates, the last one, which has the most lines, comes first.
+// scoreWords sets how similar the words of each candidate are to the words of the block, and sorts the candidates, the
+// most similar first. Among equally similar candidates, the one with the most lines comes first.
 func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	if len(cs) == 0 || cs[0].unchanged.isWholeBlock {
 		return cs
@@ -52,9 +52,9 @@ func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	return cs
 }
 
-// scoreMostSimilar returns the candidates whose words are most similar to those of the block, in their order. It
-// returns none if their similarity is below the threshold. If there are several, it counts their lines that are
-// in the order of the block.
+// scoreMostSimilar returns only the candidates whose words are most similar to the words of the block, in their order.
+// It returns none if their similarity is below the minimum. If there are several, it sets the number of lines that are
+// equal to the block's lines.
 func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
 	block := s.blockLines()
 	most := minSimilarity
@@ -80,7 +80,7 @@ func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
 	return best
 }
 
-// isDistinctive reports whether the lines are distinctive enough to be found without context.
+// isDistinctive reports whether the lines have enough letters to be found by their text alone.
 func isDistinctive(lines []string) bool {
 	n := countLetters(lines...)
 	return n >= distinctiveLetters || (len(lines) > 1 && n >= distinctiveBlockLetters)
@@ -88,14 +88,13 @@ func isDistinctive(lines []string) bool {
 
 // Limits of [oldVersion.isDistinctiveBlock].
 const (
-	// number of letters that a block, with the unchanged lines next to it, needs to be found with
-	// full confidence
+	// number of letters that a block and the unchanged lines next to it need for full confidence
 	minConfidentLetters = 30
 	doubtfulConfidence  = .6 // confidence in a block with fewer letters
 )
 
-// isDistinctiveBlock reports whether an unchanged block is distinctive, alone or together with the unchanged
-// lines next to it.
+// isDistinctiveBlock reports whether an unchanged block has enough letters, alone or together with the unchanged lines
+// next to it.
 func (f *oldVersion) isDistinctiveBlock(oldSpan Span) bool {
 	from, to := oldSpan.First-1, oldSpan.Last
 	n := countLetters(f.lines[from:to]...)
@@ -111,11 +110,11 @@ func (f *oldVersion) isDistinctiveBlock(oldSpan Span) bool {
 	return n >= minConfidentLetters || len(f.lines) < 2*ContextLines
 }
 
-// scopeWeight is the weight of the enclosing lines in contextScore. The two lines next to the block
-// weigh 1 each.
+// scopeWeight is the weight of the enclosing lines in contextScore. Each of the two lines next to the block has weight
+// 1.
 const scopeWeight = 1.5
 
-// contextScore returns how much of the block's context (0 to 1) surrounds the lines from index first to end-1.
+// contextScore returns the share, from 0 to 1, of the block's context that is also around the lines first to end-1.
 // Nearer lines have more weight. The beginning and the end of the file count as lines.
 func (s *blockSearch) contextScore(first, end int) float64 {
 	r, p := s.record, s.newText
@@ -125,7 +124,7 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 		all += w
 		isInText := at >= 0 && at < len(p.lines)
 		isSameLine := isInText && k < len(want) && p.lines[at] == want[k]
-		isSameEdge := !isInText && k >= len(want) // both the file then and the file now begin or end here
+		isSameEdge := !isInText && k >= len(want) // the old file and the new file both begin or end here
 		if isSameLine || isSameEdge {
 			got += w
 		}
@@ -143,9 +142,8 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 	return got / all
 }
 
-// sharedContext returns the share of the block's context that also surrounds the span. The
-// context consists of the lines before and after, in any order, and the enclosing lines. White
-// space is ignored.
+// sharedContext returns the share of the block's context that is also around the span. The context consists of the
+// lines before and after, in any order, and the enclosing lines. White space is ignored.
 func (s *blockSearch) sharedContext(newSpan Span) float64 {
 	r, p := s.record, s.newText
 	got, all := 0, 0
@@ -170,8 +168,8 @@ func (s *blockSearch) sharedContext(newSpan Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// sharedEnclosingLines returns the number of the block's enclosing lines that also enclose the line with
-// index first, and the number of all its enclosing lines. Indentation is ignored.
+// sharedEnclosingLines compares the lines that enclose the block with the lines that enclose the line at index first.
+// It returns how many are the same, and how many the block has. Indentation is ignored.
 func (s *blockSearch) sharedEnclosingLines(first int) (same, total int) {
 	r, p := s.record, s.newText
 	if len(r.Scope) == 0 || first >= len(p.lines) {
@@ -191,13 +189,13 @@ func (s *blockSearch) sharedEnclosingLines(first int) (same, total int) {
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedLetters returns a share of the block's letters: the letters in those lines that also occur
-// in the span. White space is ignored.
+// sharedLetters returns the share of the block's letters that are in lines that also occur in the span. White space is
+// ignored.
 func (s *blockSearch) sharedLetters(newSpan Span) float64 {
 	have := s.newText.bareLineSet(newSpan.First-1, newSpan.Last)
 	got, all := 0, 0
 	for _, l := range s.record.Block {
-		n := countLetters(l) + 1 // add 1, so that lines without letters count as well
+		n := countLetters(l) + 1 // Add 1, so that lines without letters also count.
 		all += n
 		if have[removeLineSpace(l)] {
 			got += n
@@ -217,8 +215,9 @@ func countEqualLines(a, b []string) int {
 	return n
 }
 
-// wasMovedInGroup reports whether the block was moved to the span as part of a distinctive group of at
-// least two lines that the old text lost and the new text gained. White space is ignored.
+// wasMovedInGroup reports whether the block was moved to newSpan together with adjacent lines. The group must have at
+// least two lines and be distinctive, and the old text must have lost and the new text gained its lines. White space
+// is ignored.
 func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
 	p := f.newText
 	o, n := oldSpan.First-1, newSpan.First-1
@@ -237,8 +236,8 @@ func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
 	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= distinctiveBlockLetters
 }
 
-// Limits for the comparison of blocks.
+// Limits of the work for comparing blocks.
 const (
-	maxMovedGroup = 1000 // number of lines in a group that was moved
-	maxRivals     = 100  // number of lines that are compared with the block
+	maxMovedGroup = 1000 // maximum number of lines in a group that was moved together
+	maxRivals     = 100  // maximum number of lines that are compared with the block
 )

@@ -1,4 +1,4 @@
-// This file implements the search in the reasoning of all annotations.
+// This file implements the search in all annotations of a tree.
 
 package annotate
 
@@ -16,8 +16,8 @@ import (
 // SearchHit is an annotation that a search found.
 type SearchHit struct {
 	FoundAnnotation
-	Score            float64 // higher is better (0 if the query contains no words)
-	MatchesOnlyLines bool    // the lines contain the words of the query, and the reasoning does not
+	Score            float64 // rank of the hit; a higher score is better (0 if the query contains no words)
+	MatchesOnlyLines bool    // the annotated lines contain the words of the query, but the reasoning does not
 }
 
 // Search returns the annotations of the whole tree that match the query, including archived annotations. The best
@@ -75,7 +75,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 	return hits, nil
 }
 
-// locateHit sets the present position of a hit. If the file cannot be read, the hit is not changed.
+// locateHit finds the present position of a hit. If the file cannot be read, it leaves the hit unchanged.
 func (b *Store) locateHit(ctx context.Context, h *SearchHit) {
 	p, err := b.resolveFile(ctx, h.In)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *Store) locateHit(ctx context.Context, h *SearchHit) {
 	}
 }
 
-// Diagnose explains why a search finds nothing.
+// Diagnose explains why a search for q finds nothing.
 func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
 	all, err := b.allUnlocated(ctx)
 	if err != nil {
@@ -97,8 +97,8 @@ func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, e
 	return oxbow.New(&recordStore{all, reasoningText}, nil).Diagnose(ctx, q)
 }
 
-// allUnlocated returns all annotations without searching for their present positions, sorted by the path of
-// the sidecar and then by time.
+// allUnlocated returns all annotations with the positions at which they were written, because finding the present
+// positions takes long. They are sorted by the path of the sidecar and then by time.
 func (b *Store) allUnlocated(ctx context.Context) ([]FoundAnnotation, error) {
 	var all []FoundAnnotation
 	seen := map[string]bool{}
@@ -127,11 +127,11 @@ func (b *Store) allUnlocated(ctx context.Context) ([]FoundAnnotation, error) {
 	return all, err
 }
 
-// maxRenameQueries is the maximum number of missing files whose new name one search requests from git.
+// maxRenameQueries limits for how many missing files one search asks git for the new name.
 const maxRenameQueries = 50
 
-// currentName returns the present name of a file that is missing in the working tree, or the file's
-// old name if git knows no new name. It caches git's answer for this state of the history.
+// currentName returns the present name of a file that is missing in the working tree. If git knows no new name, it
+// returns the old name. It caches git's answer until the history changes.
 func (b *Store) currentName(ctx context.Context, file string) string {
 	if b.history == nil {
 		return file
@@ -147,7 +147,7 @@ func (b *Store) currentName(ctx context.Context, file string) string {
 	if !ok {
 		names, _, err = b.history.LaterNames(ctx, file)
 		if err != nil {
-			return file // use the old name, under which the annotation is still found
+			return file // Use the old name, because a lookup under it still finds the annotation.
 		}
 		b.cacheFormerNames(key, names)
 	}

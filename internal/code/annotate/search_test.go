@@ -1,4 +1,4 @@
-// Tests of the search.
+// This file tests the search in annotations.
 
 package annotate
 
@@ -49,15 +49,15 @@ func TestSearch(t *testing.T) {
 	}
 	for _, c := range []struct{ query, want string }{
 		{"redis", "net/dial.go Redis, cache.go Redis"},
-		{"memcached", "cache.go Redis"}, // what was rejected counts as well
+		{"memcached", "cache.go Redis"}, // the rejected alternatives are searched as well
 		{"redis file:cache.go", "cache.go Redis"},
 		{"redis after:2026-05", "net/dial.go Redis"},
 		{"redis -idle", "net/dial.go Redis"},
 		{"proxy +closes", "cache.go The"},
 		{"agent:coder", "cache.go Redis"},
 		{"by:person", "net/dial.go Redis"},
-		{"ErrBusy", "cache.go Redis*"},                  // only the lines hold it
-		{"closes nil", "cache.go The, cache.go Redis*"}, // reasoning first
+		{"ErrBusy", "cache.go Redis*"},                  // only the annotated lines contain this word
+		{"closes nil", "cache.go The, cache.go Redis*"}, // hits in the reasoning come first
 		{"archived:true", ""},
 		{"elephant", ""},
 	} {
@@ -75,7 +75,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("Search with a filter = %+v, %v, want one", hits, err)
 	}
 
-	// What was found stands where it is now.
+	// A hit has the present position of its block.
 	put(t, m, "cache.go", "// Copyright\n"+source)
 	hits, err := b.Search(t.Context(), oxbow.Query{Text: "idle"})
 	if err != nil || len(hits) == 0 || hits[0].MatchesOnlyLines || hits[0].Placed != Moved ||

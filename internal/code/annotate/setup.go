@@ -1,4 +1,4 @@
-// This file configures how git merges sidecars.
+// This file sets up how git merges sidecars.
 
 package annotate
 
@@ -22,48 +22,49 @@ import (
 type attributeLine struct {
 	File          string // slash-separated path relative to the root of the tree, or absolute path
 	Line          string
-	AlreadyExists bool // the line, or a line with the same effect, already existed
+	AlreadyExists bool // the file already contains the line, or a line with the same effect
 }
 
-// SetupResult is the result of [Store.SetupResult].
+// SetupResult is the result of [Store.SetUpGitMerge].
 type SetupResult struct {
-	Attributes attributeLine // line for the attributes of the tree, which applies to every clone: union merge
+	// line for the tree's attributes file, which applies to every clone and selects git's union merge
+	Attributes attributeLine
 
-	// ConfigSettings and LocalAttributes make git use oxbow to merge the sidecars in this clone. ConfigSettings are
-	// settings for the clone's config. LocalAttributes is a line for the clone's own attributes file, which overrides
-	// the attributes of the tree. LocalAttributes.AlreadyExists is true if the line already existed.
+	// ConfigSettings and LocalAttributes make git in this clone merge sidecars with oxbow. ConfigSettings are settings
+	// for the clone's config. LocalAttributes is a line for the clone's own attributes file, which overrides the
+	// attributes of the tree.
 	ConfigSettings  [][2]string // pairs of key and value
 	LocalAttributes attributeLine
 
-	WasPrivate bool // git ignored the annotations before
+	WasPrivate bool // git ignored the annotations before the call
 }
 
-// unionMerge are the attributes that make git merge sidecars without oxbow.
+// unionMerge contains the attributes with which git merges sidecars without oxbow's help.
 const unionMerge = "merge=union text eol=lf"
 
-// mergeDriverName is the name of the merge driver in git's config.
+// mergeDriverName is the name by which git's config refers to the merge driver.
 const mergeDriverName = "oxbow"
 
-// maxAttributes is the maximum size, in bytes, of an attributes file that is read.
+// maxAttributes is the maximum size, in bytes, of an attributes file that the store reads.
 const maxAttributes = 4 << 20
 
-// SetupOptions are the options of [Store.SetupResult].
+// SetupOptions are the options of [Store.SetUpGitMerge].
 type SetupOptions struct {
-	InstallDriver bool // make Command the merge driver of this clone, by settings in the repository's config
+	// also make DriverCommand the merge driver of this clone, by settings in the repository's config
+	InstallDriver bool
 
-	// DriverCommand is a shell command such as "oxbow annotate merge-driver", to which git appends the names
-	// of the input files.
+	// DriverCommand is a shell command such as "oxbow annotate merge-driver". Git appends the names of the input
+	// files.
 	DriverCommand string
 
 	DryRun bool // change nothing
 }
 
-// SetUpGitMerge makes private annotations visible to git, and adds the line to .gitattributes that makes
-// git merge the sidecars of two branches. Existing lines are not
-// written again.
+// SetUpGitMerge makes private annotations visible to git, and adds a line to .gitattributes, so that git merges the
+// sidecars of two branches. It does not add a line that already exists.
 //
-// Without a git repository, the error matches [oxbow.ErrUnsupported]. If the attributes specify a
-// different merge driver, it matches [oxbow.ErrInvalid].
+// Without a git repository, the error matches [oxbow.ErrUnsupported]. If the attributes specify a different merge
+// driver, it matches [oxbow.ErrInvalid].
 func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult, error) {
 	if b.repo == nil {
 		return SetupResult{}, fmt.Errorf("setting up git: %w: %w", oxbow.ErrUnsupported, git.ErrNoRepository)
@@ -84,8 +85,7 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 				mergeDriverName,
 		},
 	}
-	// The first annotation created this file. git prefers it to the attributes of parent
-	// directories.
+	// The first annotation created this file. Git prefers it to the attributes files of parent directories.
 	own := attributeLine{File: path.Join(b.sidecarDir, ".gitattributes")}
 	_, err := checkAttributes(b.worktree, own.File, "*", &own, "union")
 	if own.AlreadyExists {
@@ -120,9 +120,9 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 	return s, nil
 }
 
-// checkAttributes returns the text of an attributes file. If the file already specifies this merge
-// driver for sidecars, checkAttributes sets l.There. If the file specifies another merge driver,
-// checkAttributes fails. Only patterns that start with prefix are examined.
+// checkAttributes reads an attributes file and returns its text. It sets l.AlreadyExists if the file already specifies
+// this merge driver for sidecars, and fails if the file specifies another merge driver. It examines only patterns that
+// begin with prefix.
 func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string) ([]byte, error) {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +139,7 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 		}
 		for _, a := range f[1:] {
 			if m, ok := strings.CutPrefix(a, "merge="); ok {
-				said = m // use the last matching line, as git does
+				said = m // The last matching line counts, as in git.
 			}
 		}
 	}
@@ -156,8 +156,8 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 	return old, nil
 }
 
-// appendAttributeLine appends the line to an attributes file, unless checkAttributes finds it there. If
-// dryRun is set, it only calls checkAttributes.
+// appendAttributeLine appends the line to an attributes file, unless the file already contains it. If dryRun is set,
+// it only checks the file.
 func appendAttributeLine(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
 	old, err := checkAttributes(fsys, name, prefix, l, merge)
 	if err != nil {
@@ -178,7 +178,7 @@ func appendAttributeLine(fsys vfs.FS, name, prefix string, l *attributeLine, mer
 		return err
 	}
 	for _, e := range in {
-		// git does not follow such a link, and writing the file would replace the link.
+		// The file is a symbolic link. Git ignores it, and writing would replace the link.
 		if e.Name() == path.Base(name) && !e.Type().IsRegular() {
 			return &oxbow.InvalidError{Field: "attributes", Value: l.File, Reason: "is not a regular file"}
 		}

@@ -1,29 +1,30 @@
-// This file measures by words how similar a block and a window of lines are.
+// This file measures how similar the words of a block and of a window of lines are.
 
 package annotate
 
 import "math"
 
-// wordBag counts the words in a block, and in a window of lines that slides along a text. Moving
-// the window costs only as much as the lines that enter and leave it. The similarity of block and
-// window is the Sørensen–Dice coefficient of their words: twice the common weight divided by the
-// total weight. A word's weight is 1 divided by the square root of its frequency in the text. White
-// space and punctuation, which occur in all code, do not count.
+// wordBag compares the words of a block with the words in a window of lines that slides along a text. Moving the
+// window costs only as much as the lines that enter and leave it.
+//
+// The similarity is the Sørensen–Dice coefficient: twice the weight of the common words, divided by the total weight
+// of the words in the block and in the window. A word's weight is 1 divided by the square root of its frequency in the
+// text. White space and punctuation occur in all code, so they do not count.
 type wordBag struct {
-	lines                  []string // lines of the text
-	ids                    []int32  // numbers of the lines
+	lines                  []string // all lines of the text
+	ids                    []int32  // numbers of these lines
 	interner               *lineInterner
-	blockCounts            []int32 // for each word, its frequency in the block
-	windowCounts           []int32 // for each word, its frequency in the window
-	blockWords             []int32 // words of the block
-	wordWeights            []int32 // weight of each word, in 1/1,024
-	blockWeight            int     // total weight of the block's words
-	commonWeight           int     // weight of the words that the block and the window have in common
-	windowWeight           int     // total weight of the window's words
-	windowStart, windowEnd int     // the window: the lines with indexes lo to hi-1
+	blockCounts            []int32 // for each word, how often the block contains it
+	windowCounts           []int32 // for each word, how often the window contains it
+	blockWords             []int32 // numbers of the words in the block
+	wordWeights            []int32 // weight of each word, in units of 1/1,024
+	blockWeight            int     // sum of the weights of the block's words
+	commonWeight           int     // sum of the weights of the words that block and window have in common
+	windowWeight           int     // sum of the weights of the window's words
+	windowStart, windowEnd int     // the window contains the lines with indexes windowStart to windowEnd-1
 }
 
-// newWordBag returns a bag for a text, with an empty block and an empty window.
+// newWordBag returns a bag for a text. Its block and its window are empty.
 func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
 	b := &wordBag{lines: lines, ids: ids, interner: in}
 	for i := range lines {
@@ -43,7 +44,7 @@ func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
 	return b
 }
 
-// setBlock sets the block and makes the window empty.
+// setBlock sets the block that is compared, and makes the window empty.
 func (b *wordBag) setBlock(block []string) {
 	b.moveWindow(0, 0)
 	for _, w := range b.blockWords {
@@ -61,7 +62,7 @@ func (b *wordBag) setBlock(block []string) {
 	}
 }
 
-// maxWordWeight is the weight of a word that occurs in the text at most once.
+// maxWordWeight is the weight of a word that occurs at most once in the text.
 const maxWordWeight = 1024
 
 func (b *wordBag) wordWeight(w int32) int {
@@ -71,7 +72,7 @@ func (b *wordBag) wordWeight(w int32) int {
 	return maxWordWeight
 }
 
-// growCounts makes room for all words of the interner.
+// growCounts makes the slices of counts long enough for all words of the interner.
 func (b *wordBag) growCounts() {
 	if n := len(b.interner.wordIDs); n > len(b.blockCounts) {
 		b.blockCounts = append(b.blockCounts, make([]int32, n-len(b.blockCounts)+n/2)...)
@@ -79,9 +80,10 @@ func (b *wordBag) growCounts() {
 	}
 }
 
-// moveWindow sets the window to the lines lo to hi-1.
+// moveWindow moves the window to the lines with indexes lo to hi-1.
 func (b *wordBag) moveWindow(lo, hi int) {
-	if lo >= b.windowEnd || hi <= b.windowStart { // the old and the new window have no line in common
+	// The old and the new window have no line in common, so start with an empty window.
+	if lo >= b.windowEnd || hi <= b.windowStart {
 		for i := b.windowStart; i < b.windowEnd; i++ {
 			b.removeLine(i)
 		}
@@ -127,7 +129,8 @@ func (b *wordBag) removeLine(line int) {
 	}
 }
 
-// similarity returns the similarity, 0 to 1, of the block and the lines lo to hi-1.
+// similarity moves the window to the lines lo to hi-1, and returns how similar these lines are to the block, from 0 to
+// 1.
 func (b *wordBag) similarity(lo, hi int) float64 {
 	b.moveWindow(lo, hi)
 	if b.blockWeight+b.windowWeight == 0 {

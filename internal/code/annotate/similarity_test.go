@@ -1,4 +1,4 @@
-// Tests of similarity against its definition.
+// This file compares the similarity of words with its definition.
 
 package annotate
 
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// wordDice is the Sørensen–Dice coefficient of the words of two texts, as defined,
-// where a word weighs 1 by the square root of how often the text has it.
+// wordDice computes the Sørensen–Dice coefficient of the words in two texts by its definition. The weight of a word is
+// 1 divided by the square root of its frequency in page.
 func wordDice(page, a, b []string) float64 {
 	often := map[string]int{}
 	for _, l := range page {
@@ -67,8 +67,8 @@ func TestAlike(t *testing.T) {
 			}
 		}
 	}
-	// Worked out by hand: close and pool weigh 724/1024 each, since the text has
-	// them twice, and p 1: 2·(2·724) by (2·724 + 1024) + 2·724.
+	// This result was computed by hand. The words close and pool weigh 724/1024 each, because the text contains them
+	// twice, and p weighs 1: 2·(2·724) / ((2·724 + 1024) + 2·724).
 	if got, want := newLineIndex(
 		newLineInterner(),
 		[]string{"close(pool)", "pool, close"},

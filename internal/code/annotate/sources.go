@@ -1,5 +1,5 @@
-// This file reads what Lookup compares: the content of a file, and the sidecars of the file, of its former names
-// and of deleted files.
+// This file reads everything that a lookup compares: the content of a file, and the sidecars of the file, of its
+// former names and of deleted files.
 
 package annotate
 
@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// splitContent sets lines and blob. Later calls do nothing.
+// splitContent sets lines and blob from the content. Later calls do nothing.
 func (s *textSources) splitContent(sha2 bool) {
 	if s.blob == "" {
 		s.lines, s.blob = SplitLines(s.content), blobName(s.content, sha2)
 	}
 }
 
-// readSources reads a file of the working tree, and the sidecars that may have annotations of its lines: those of
-// the file and of its former names and, if the file has no annotations, those of deleted files. It also starts to
-// read the old versions of the file for which its own annotations were written.
+// readSources reads a file of the working tree and the sidecars that may contain annotations of its lines. These are
+// the sidecars of the file and of its former names and, if the file has no annotations, those of deleted files. It
+// also starts to read the old versions for which the file's annotations were written.
 func (b *Store) readSources(ctx context.Context, file string) (*textSources, error) {
 	content, contentErr := b.readContent(file)
 	if isBinary(content) {
@@ -36,7 +36,7 @@ func (b *Store) readSources(ctx context.Context, file string) (*textSources, err
 	if contentErr != nil && !src.isMissing {
 		return nil, contentErr
 	}
-	// Git runs while the remaining sidecars are read.
+	// Git works in the background while the remaining sidecars are read.
 	names, known := b.startNameQuery(ctx, src)
 	defer names.cancelAndWait()
 	if src.isMissing {
@@ -72,11 +72,11 @@ func (b *Store) readSources(ctx context.Context, file string) (*textSources, err
 	return src, nil
 }
 
-// hasHistory reports whether git has commits and has answered without an error until now.
+// hasHistory reports whether the tree has a commit and git has not failed.
 func (s *textSources) hasHistory() bool { return s.headCommit != "" && s.gitError == nil }
 
-// prefetchBlobs reads in advance the old versions for which the file's own annotations were written. It
-// ignores errors, because the same error occurs again when a version is needed.
+// prefetchBlobs reads in advance the old versions for which the file's annotations were written. It ignores errors,
+// because an error occurs again when a version is needed.
 func (b *Store) prefetchBlobs(ctx context.Context, src *textSources) {
 	src.splitContent(b.usesSHA256())
 	h := b.lockBlobHistory(src.file)
@@ -84,7 +84,7 @@ func (b *Store) prefetchBlobs(ctx context.Context, src *textSources) {
 	_ = h.fetchMissing(ctx, b.history, src.headCommit, recordedBlobs(src.sidecars, src.blob))
 }
 
-// readSidecars reads the sidecars of files. Names that cannot be the name of an annotated file are skipped.
+// readSidecars reads the sidecars of the named files. It skips names of files that cannot be annotated.
 func (b *Store) readSidecars(files []string) ([]*sidecar, error) {
 	var sidecars []*sidecar
 	for _, file := range files {
@@ -100,15 +100,15 @@ func (b *Store) readSidecars(files []string) ([]*sidecar, error) {
 	return sidecars, nil
 }
 
-// nameQuery reads the former names of a file from git.
+// nameQuery asks git for the former names of a file, in the background.
 type nameQuery struct {
 	names         []string
 	err           error
-	done          chan struct{} // closed when the result is known; nil if it was known from the start
-	cancelAndWait func()        // cancels the query and waits until it has ended
+	done          chan struct{} // closed when the names are known; nil if they were known from the start
+	cancelAndWait func()        // cancels the query and waits until git has ended
 }
 
-// waitForNames returns the names. If git failed, it returns the error and the names found so far.
+// waitForNames waits for the former names. If git fails, it returns the error and the names found so far.
 func (q *nameQuery) waitForNames() ([]string, error) {
 	if q.done != nil {
 		<-q.done
@@ -116,9 +116,9 @@ func (q *nameQuery) waitForNames() ([]string, error) {
 	return q.names, q.err
 }
 
-// startNameQuery sets the HEAD commit of src and starts a query for the former names of the file, which runs in the
-// background. known is true if the names are in the cache, so that no query was started. It also starts no query if
-// the tree has no git history, or if no other file can be the origin of an annotation.
+// startNameQuery sets the HEAD commit of src, and starts to ask git for the former names of the file. If the names are
+// already cached, it starts no query and known is true. It also starts no query if the tree has no git history, or if
+// no other file can be the origin of an annotation.
 func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *nameQuery, known bool) {
 	q = &nameQuery{cancelAndWait: func() {}}
 	if b.history == nil {
@@ -153,7 +153,7 @@ func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *nameQu
 	return q, false
 }
 
-// cacheFormerNames caches the former names of a file. The key consists of HEAD, the file and the candidates.
+// cacheFormerNames caches the former names of a file. The key consists of HEAD, the file, and the possible origins.
 func (b *Store) cacheFormerNames(key string, names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -163,13 +163,13 @@ func (b *Store) cacheFormerNames(key string, names []string) {
 	b.formerNames[key] = names
 }
 
-// possibleOrigins returns the files from which annotations of this file may come, because this file is a copy or has a
-// new name. A file with a sidecar is included if it does not exist any more, if a line of one of its annotations
-// occurs in the content of this file, or if an annotation has only short lines. If there are more than
-// maxOriginSidecars sidecars, the files of the remaining sidecars are all included. If possibleOrigins returns an
-// error, the list is incomplete.
+// possibleOrigins returns the files from which annotations of this file may come, because this file may be a renamed
+// or copied version of them. A file with a sidecar is included if it no longer exists, if this file contains a line of
+// one of its annotations, or if one of its annotations has only short lines. If there are more than maxOriginSidecars
+// sidecars, the remaining sidecars are not examined and their files are all included. If the error is not nil, the
+// list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []string, err error) {
-	var have map[string]bool // lines of content, nil until first needed
+	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {
 		long := 0
 		for _, l := range slices.Concat(r.Block, r.Before, r.After) {
@@ -210,14 +210,14 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 	return files, err
 }
 
-// Limits for the number of sidecars to read: for any files, and for deleted files.
+// Limits for the number of sidecars that are read: of possible origins, and of deleted files.
 const (
 	maxOriginSidecars = 200
 	maxOrphanSidecars = 200
 )
 
-// orphanSidecars returns the sidecars of files that do not exist, the first 200 by name. If the
-// file was renamed without a commit, its annotations are in such a sidecar.
+// orphanSidecars returns the sidecars of files that do not exist, at most maxOrphanSidecars, in the order of their
+// names. If a file was renamed and the rename is not committed, its annotations are in such a sidecar.
 func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := fileOfSidecarPath(name)

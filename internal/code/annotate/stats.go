@@ -1,4 +1,4 @@
-// This file counts annotations.
+// This file counts the annotations of a tree.
 
 package annotate
 
@@ -9,23 +9,21 @@ import (
 	"time"
 )
 
-// Stats contains the numbers of a store.
+// Stats contains numbers about the annotations of a tree.
 type Stats struct {
 	AnnotatedFiles int // number of source files with annotations
-	// number of annotations. If copies of a file have the same annotation, the annotation counts
-	// once
+	// number of annotations (an annotation that several copies of a file have counts once)
 	Annotations int
-	// number of annotations by their state in the working tree, excluding the archived annotations
-	// in Archived
+	// number of annotations by how they were found in the working tree, without those counted in Archived
 	CountByPlacing map[PlacingKind]int
 	Archived       int            // number of archived annotations whose lines do not exist
-	CountByAuthor  map[string]int // number by author: person, agent, tool, import, or ""
+	CountByAuthor  map[string]int // number of annotations by their author's kind: person, agent, tool, import, or ""
 
-	Oldest, Median, Newest time.Time // times of the annotations, zero if there are no annotations
+	Oldest, Median, Newest time.Time // times at which annotations were written (zero without annotations)
 
-	SidecarBytes int64 // total size of the sidecars
+	SidecarBytes int64 // total size of all sidecars, in bytes
 	DamagedLines int   // number of sidecar lines that cannot be read (see [Store.CheckSidecars])
-	NewerLines   int   // number of lines written by a newer program version
+	NewerLines   int   // number of lines that a newer version of the program wrote
 	SkippedFiles []SkippedFile
 }
 

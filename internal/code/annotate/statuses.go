@@ -1,5 +1,5 @@
-// This file finds the present positions of all annotations in a sidecar, also if the file was
-// renamed or the lines were moved to other files.
+// This file finds the present positions of all annotations in a sidecar, even if the file was renamed or the lines
+// were moved to other files.
 
 package annotate
 
@@ -11,25 +11,25 @@ import (
 	"slices"
 )
 
-// SkippedFile is a file whose annotations could not be examined.
+// SkippedFile is a file that could not be examined, with the reason.
 type SkippedFile struct {
 	File string
 	Err  error
 }
 
-// searchArea says where annotations are searched.
+// searchArea says in which versions of files annotations are searched for.
 type searchArea int
 
 const (
-	searchTreeOnly searchArea = iota // in the working tree
-	// in the working tree, and in HEAD for annotations that are not found in the working tree
+	searchTreeOnly searchArea = iota // search the working tree
+	// search the working tree, and HEAD for annotations that the working tree does not contain
 	searchTreeAndHead
 )
 
-// surveySidecars calls fn for each sidecar with the positions of the sidecar's annotations, sorted by time. It
-// searches for the annotations in the area. For a deleted file, it also searches under the later names that git knows
-// or, without a commit, in all files of the working tree. It returns the files that cannot be read, and does not call
-// fn for these. If git fails, surveySidecars fails.
+// surveySidecars finds the present positions of all annotations, and calls fn for each sidecar. at contains the
+// sidecar's annotations, sorted by time. For a deleted file, surveySidecars also searches the files to which git knows
+// that it was renamed or, if the deletion is not committed, all files of the working tree. It returns the files that
+// could not be read, for which it does not call fn. If git fails, surveySidecars fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
 	searchedArea searchArea,
@@ -93,7 +93,7 @@ func (e *unreadableError) Unwrap() error { return e.err }
 
 var errUnknownContent = errors.New("git did not say what the file was like")
 
-// resolveMissing returns the present positions of a deleted file's annotations.
+// resolveMissing finds the annotations of a file that does not exist, and returns their present positions.
 func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileResults, error) {
 	own := src.sidecars[0]
 	found, err := b.findStatuses(ctx, src.headCommit, searchTreeOnly, src.file, own)
@@ -113,9 +113,9 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileResu
 	return p, nil
 }
 
-// findStatuses returns the annotations of a sidecar with their present positions. ownFile is the file to which the
-// sidecar belongs. It searches the working tree, then HEAD if the area includes it, and then other files, and ends
-// when no annotation is lost. An annotation that is not found has the status Lost.
+// findStatuses returns the annotations of sidecar s with their present positions. ownFile is the file to which the
+// sidecar belongs. It searches the working tree, then HEAD if the area includes HEAD, and then other files, until all
+// annotations are found. Annotations that are not found are [Lost].
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,
@@ -142,13 +142,13 @@ func (b *Store) findStatuses(
 	return l.found, b.findElsewhere(ctx, ownFile, l.found)
 }
 
-// annotationLocator searches for the annotations of one sidecar in one text after another.
+// annotationLocator searches several texts, one after another, for the annotations of one sidecar.
 type annotationLocator struct {
 	store         *Store
-	commit        string // HEAD ("" without git)
+	commit        string // commit of HEAD ("" without git)
 	sidecar       *sidecar
 	found         []FoundAnnotation
-	incompleteErr *unreadableError // reason why the search is incomplete, or nil if it is complete
+	incompleteErr *unreadableError // reason why not everything could be searched, or nil
 }
 
 // countLost returns the number of annotations that have not been found yet.
@@ -162,8 +162,8 @@ func (l *annotationLocator) countLost() int {
 	return n
 }
 
-// searchContent searches a content for the annotations that have not been found yet. It returns the blob name of the
-// content.
+// searchContent searches the content of a file for the annotations that have not been found yet. It returns the blob
+// name of the content.
 func (l *annotationLocator) searchContent(ctx context.Context, file string, content []byte) (blob string, err error) {
 	if isBinary(content) {
 		return "", &unreadableError{file, errBinary(file)}
@@ -180,7 +180,7 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 	return src.blob, nil
 }
 
-// copyFound copies from p the annotations that l has not found yet.
+// copyFound takes over those positions from p that belong to annotations not found yet.
 func (l *annotationLocator) copyFound(p *fileResults) {
 	found := map[string]FoundAnnotation{}
 	for _, f := range p.found {
@@ -195,9 +195,8 @@ func (l *annotationLocator) copyFound(p *fileResults) {
 	}
 }
 
-// searchTree searches the file in the working tree or, if it does not exist, the files to which it was
-// renamed. names are the searched files, and blobsByName maps each name to the blob name of the content
-// that was searched.
+// searchTree searches the file in the working tree. If the file does not exist, it searches the files to which it was
+// renamed. names lists the searched files, and blobsByName contains the blob name of each file's content.
 func (l *annotationLocator) searchTree(
 	ctx context.Context,
 	ownFile string,
@@ -235,7 +234,7 @@ func (l *annotationLocator) searchTree(
 	return names, blobsByName, nil
 }
 
-// searchHead searches those files of HEAD that differ from the working tree.
+// searchHead searches HEAD's versions of the named files, unless they equal the versions already searched.
 func (l *annotationLocator) searchHead(ctx context.Context, names []string, blobsByName map[string]string) error {
 	b := l.store
 	for _, f := range names {
@@ -267,9 +266,9 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 // maxOtherFiles is the maximum number of files that searchOtherFiles searches.
 const maxOtherFiles = 5000
 
-// searchOtherFiles searches all files in the working tree for annotations of deleted files, because each
-// file may be a deleted file with a new name. If there are more than maxOtherFiles files, the search
-// ends, and the annotations that were not found get an error.
+// searchOtherFiles searches all files of the working tree for lost annotations of deleted files, because any file may
+// be a deleted file with a new name. If there are more than maxOtherFiles files, the search ends early, and each
+// remaining annotation gets an error.
 func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotationLocator) error {
 	if len(lostLocators) == 0 {
 		return nil
@@ -282,7 +281,7 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		}
 		content, err := b.readContent(name)
 		if err != nil || isBinary(content) {
-			return nil // skip a file in which a lookup would find nothing
+			return nil // Skip this file, because a lookup would find nothing in it.
 		}
 		if CheckFile(name) != nil {
 			return nil
@@ -316,8 +315,7 @@ var errTooManyFiles = fmt.Errorf(
 	maxOtherFiles,
 )
 
-// searchElsewhere searches other files for the lost annotations of a file. It does this only once
-// for each fileResults.
+// searchElsewhere searches other files for the lost annotations of a file. It does so only once for each fileResults.
 func (b *Store) searchElsewhere(ctx context.Context, p *fileResults) error {
 	b.mu.Lock()
 	done := p.isElsewhereSearched
@@ -335,21 +333,21 @@ func (b *Store) searchElsewhere(ctx context.Context, p *fileResults) error {
 	return nil
 }
 
-// Limits of [Store.findElsewhere].
+// Limits of the search in [Store.findElsewhere].
 const (
-	maxElsewhereFiles      = 50  // number of files that are searched
-	maxLaterCommits        = 3   // number of commits about which git is asked
-	minElsewhereConfidence = .85 // minimum confidence for a block in another file
+	maxElsewhereFiles      = 50  // maximum number of files that are searched
+	maxLaterCommits        = 3   // maximum number of commits about which git is asked
+	minElsewhereConfidence = .85 // minimum confidence for accepting a block in another file
 )
 
-// mayBeElsewhere reports whether the block is lost and can be found in another file by its text.
+// mayBeElsewhere reports whether the block is lost, and distinctive enough to be found in another file by its text.
 func (f *FoundAnnotation) mayBeElsewhere() bool {
 	return f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block)
 }
 
-// findElsewhere searches for the lost blocks of a file in the files that were changed by the same
-// commits since, for example because the file was split. A block is found only if its text is
-// distinctive and occurs exactly once. If git fails, the blocks stay lost.
+// findElsewhere searches for the lost blocks of a file in other files that were changed by the same later commits, for
+// example because the file was split. It accepts a block only if its text is distinctive and occurs exactly once. If
+// git fails, the blocks stay lost.
 func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnnotation) error {
 	var lost []*FoundAnnotation
 	var since []string
@@ -370,7 +368,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnn
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // ignore the error, because, for example, a rebase may have removed the commit
+		if err == nil { // Ignore the error, because the commit may be missing, for example after a rebase.
 			files = append(files, names...)
 		}
 	}

@@ -1,4 +1,4 @@
-// This file implements the annotation store, which consists of the sidecars in one working tree.
+// This file implements the annotation store, which reads and writes the sidecars of one working tree.
 
 package annotate
 
@@ -18,10 +18,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultLockWait is the time for which an append waits for another process.
+// defaultLockWait is the default time for which an append waits for other processes that write.
 const defaultLockWait = 5 * time.Second
 
-// Options are the options of [Open] and [OpenDir]. A field that is nil or zero has its default value.
+// Options are the options of [Open] and [OpenDir]. A field that is nil or zero means the default.
 type Options struct {
 	// Dir is the sidecars' directory, relative to the root of the tree and with slashes. The default is
 	// [DefaultDir]. The layout of CodeRhapsody uses .cr/annotations.
@@ -31,8 +31,8 @@ type Options struct {
 	// blocks are found only by their text.
 	History History
 
-	Clock    func() time.Time // returns the time for a new record that has no time; default time.Now
-	LockWait time.Duration    // maximum time for which Add waits for other writers; default 5 s
+	Clock    func() time.Time // returns the time for a record without a time; the default is time.Now
+	LockWait time.Duration    // maximum time for which Add waits for other writers; the default is 5 s
 
 	// Key returns the key of this machine. CreateKey also creates the key if necessary. Without Key,
 	// no annotation counts as written by this machine (see [Store.FindUnreviewed]).
@@ -51,19 +51,19 @@ type Store struct {
 	history    History
 	opts       Options
 	closeDir   func() error
-	root       string    // root of the tree in the operating system's form ("" if it is not known)
-	repo       *git.Repo // nil without git
-	bareErr    error     // error if the root is a repository without a working tree
+	root       string    // root of the tree as a path of the operating system ("" if it is not known)
+	repo       *git.Repo // git repository of the tree (nil without git)
+	bareErr    error     // error to return if the repository has no working tree
 
-	startsPrivate bool  // the annotations become private when the first annotation is added
-	maxReadSize   int64 // size, in bytes, above which a sidecar is not read (0 for no limit)
+	startsPrivate bool  // the first annotation that is added makes the annotations private
+	maxReadSize   int64 // maximum size, in bytes, of a sidecar that is read (0 means no limit)
 
-	mu             sync.Mutex                // guards all fields below
-	cachedSidecars map[string]*cachedSidecar // by path of the sidecar
-	resultsByFile  map[string]*fileResults   // by file
-	formerNames    map[string][]string       // former names, by HEAD and file
+	mu             sync.Mutex                // guards the fields below
+	cachedSidecars map[string]*cachedSidecar // by the path of the sidecar
+	resultsByFile  map[string]*fileResults   // results of the last lookups, by file
+	formerNames    map[string][]string       // former names of files, by HEAD and file
 
-	histories map[string]*blobHistory // by file
+	histories map[string]*blobHistory // old versions of files, by file
 }
 
 // Open returns a store for a working tree. work is the file system at the root of the tree. Open reads and creates no
@@ -90,7 +90,7 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// dropCaches empties all caches.
+// dropCaches removes everything from the caches.
 func (b *Store) dropCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +115,7 @@ type cachedSidecar struct {
 	sidecar *sidecar
 }
 
-// isCurrent reports whether the sidecar was read from the file as it is now.
+// isCurrent reports whether the sidecar was parsed from the file's present content, as far as size and time tell.
 func (c *cachedSidecar) isCurrent(fi fs.FileInfo) bool {
 	return c.size == fi.Size() && c.modTime.Equal(fi.ModTime())
 }
@@ -123,12 +123,11 @@ func (c *cachedSidecar) isCurrent(fi fs.FileInfo) bool {
 // maxSidecar is the maximum size, in bytes, of a sidecar.
 const maxSidecar = 256 << 20
 
-// SkipLargeSidecars makes the store ignore sidecars with more than size bytes. Hooks call SkipLargeSidecars because
-// they must answer quickly, and reading a large sidecar takes long. SkipLargeSidecars must be called before other
-// methods.
+// SkipLargeSidecars makes the store ignore sidecars of more than size bytes. Hooks need this because they must answer
+// quickly, and reading a large sidecar takes long. Call it before any other method.
 func (b *Store) SkipLargeSidecars(size int64) { b.maxReadSize = size }
 
-var emptySidecar = &sidecar{} // used for files without a sidecar; must not be changed
+var emptySidecar = &sidecar{} // emptySidecar is the result for a file without a sidecar. It must not be changed.
 
 // readSidecar reads a sidecar. name is the path relative to the sidecar directory. If the file does not exist,
 // readSidecar returns emptySidecar. The caller must not change the result, because the result is cached.
@@ -167,8 +166,8 @@ func (b *Store) readSidecar(name string) (*sidecar, error) {
 // usesSHA256 reports whether blobs are named by SHA-256.
 func (b *Store) usesSHA256() bool { return b.history != nil && b.history.IsSHA256() }
 
-// CheckSparseCheckout returns an error if git's index contains annotations, but the working tree has none. This
-// happens in a sparse checkout.
+// CheckSparseCheckout returns an error if git's index contains annotations that the working tree does not contain.
+// This is so in a sparse checkout.
 func (b *Store) CheckSparseCheckout() error {
 	if b.repo == nil {
 		return nil
@@ -178,7 +177,7 @@ func (b *Store) CheckSparseCheckout() error {
 	}
 	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.sidecarDir))); err != nil ||
 		len(names) == 0 {
-		return nil // an index that cannot be read proves nothing
+		return nil // If the index cannot be read, nothing is known about a sparse checkout.
 	}
 	return fmt.Errorf(
 		"the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git "+
@@ -193,11 +192,11 @@ func (b *Store) isShallow() bool {
 	return ok && h.IsShallow()
 }
 
-// maxCachedFiles is the maximum number of files whose annotations or names are cached.
+// maxCachedFiles is the maximum number of files for which results or former names are cached.
 const maxCachedFiles = 64
 
 // ReadRecords returns the annotations in a file's sidecar, the oldest first, including archived annotations. Each
-// annotation has the line numbers at the time of writing. [Store.Lookup] finds the present lines.
+// annotation has the line numbers that it was written with. [Store.Lookup] finds the present lines.
 func (b *Store) ReadRecords(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -229,8 +228,8 @@ func (b *Store) readContent(file string) ([]byte, error) {
 	return data, err
 }
 
-// lockBlobHistory returns the cache of a file's old versions, locked. The caller must unlock it. If the cache has
-// become too large, it is emptied first.
+// lockBlobHistory returns the cache of a file's old versions, with its mutex locked. The caller must unlock the mutex.
+// A cache that has become too large is emptied first.
 func (b *Store) lockBlobHistory(file string) *blobHistory {
 	b.mu.Lock()
 	l := b.histories[file]
@@ -252,7 +251,7 @@ func (b *Store) lockBlobHistory(file string) *blobHistory {
 	return l
 }
 
-// maxDirDepth is the maximum depth of directories that walkFiles visits.
+// maxDirDepth is the maximum depth of the directories that walkFiles visits.
 const maxDirDepth = 64
 
 // walkSidecars calls fn for each sidecar, in the order of their paths. name is the path relative to the sidecar
@@ -299,7 +298,7 @@ func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string)
 	return down(".", 0)
 }
 
-// eachSidecar calls fn for each sidecar, sorted by path.
+// eachSidecar calls fn for each sidecar with its parsed content, sorted by path.
 func (b *Store) eachSidecar(ctx context.Context, fn func(name string, s *sidecar) error) error {
 	return b.walkSidecars(ctx, func(name string) error {
 		s, err := b.readSidecar(name)
@@ -310,8 +309,8 @@ func (b *Store) eachSidecar(ctx context.Context, fn func(name string, s *sidecar
 	})
 }
 
-// AllRecords returns the annotations of all files, sorted by sidecar and then by time. Each annotation has the line
-// numbers at the time of writing. An ID occurs at most once in each sidecar.
+// AllRecords returns the annotations of all files, sorted by the path of the sidecar and then by time. Each annotation
+// has the line numbers that it was written with. An ID occurs at most once in each sidecar.
 func (b *Store) AllRecords(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walkSidecars(ctx, func(name string) error {
@@ -327,8 +326,8 @@ func (b *Store) AllRecords(ctx context.Context) ([]Record, error) {
 	return all, err
 }
 
-// FileLines reads a file of the working tree and splits the content with [SplitLines]. If the file cannot be
-// annotated, the error matches [oxbow.ErrInvalid]. Otherwise it matches an error of package io/fs.
+// FileLines reads a file of the working tree and splits its content with [SplitLines]. The error matches
+// [oxbow.ErrInvalid] if the file cannot be annotated, and an error of package io/fs if it cannot be read.
 func (b *Store) FileLines(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -349,17 +348,17 @@ func (b *Store) HasFile(file string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// isBlobName reports whether a text is the name of a blob in this repository.
+// isBlobName reports whether a text has the form of a blob name in this repository.
 func (b *Store) isBlobName(name string) bool {
 	return git.IsHash(name) && (len(name) == 64) == b.usesSHA256()
 }
 
-// BlobName computes the name that git has, or would have, for a file with this content.
+// BlobName computes the name that git gives to a blob with this content. Git need not have the blob.
 func (b *Store) BlobName(content []byte) string {
 	return blobName(content, b.usesSHA256())
 }
 
-// IsRepoOrAnnotated reports whether the directory is in a git repository or has annotations.
+// IsRepoOrAnnotated reports whether the tree is a git repository or has annotations.
 func (b *Store) IsRepoOrAnnotated() bool {
 	if b.repo != nil {
 		return true

@@ -1,4 +1,4 @@
-// Tests of how annotations are written and read back.
+// This file tests how annotations are written and read.
 
 package annotate
 
@@ -22,7 +22,7 @@ var noon = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return noon }
 
-// tree makes a working tree in memory of those files, and a store of it.
+// tree returns a working tree in memory that contains the files, and a store of the tree.
 func tree(t testing.TB, files map[string]string) (*vfs.Mem, *Store) {
 	t.Helper()
 	m := vfs.NewMem()
@@ -106,7 +106,7 @@ func TestAddFillsIn(t *testing.T) {
 }
 
 func TestBlobNameIsGits(t *testing.T) {
-	// git hash-object of a file "hello\n", in both formats.
+	// This is the output of git hash-object for a file with "hello\n", in both object formats.
 	if got, want := blobName([]byte("hello\n"), false), "ce013625030ba8dba906f756967f9e9ca394464a"; got != want {
 		t.Errorf("blobName = %s, want %s", got, want)
 	}
@@ -208,8 +208,8 @@ func TestLinksDoNotLeaveTheTree(t *testing.T) {
 	}
 }
 
-// TestManyWriters lets stores write at once, as processes do: the locks of one
-// process keep each other out as those of several.
+// TestManyWriters lets several stores write at the same time, as processes do. Locks of one process exclude each other
+// like locks of several processes.
 func TestManyWriters(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte(numbered(50)), 0o600); err != nil {

@@ -1,4 +1,4 @@
-// This file compares an older version of a file with the present text, line by line.
+// This file compares an old version of a file with its present text, line by line.
 
 package annotate
 
@@ -8,26 +8,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// oldText is an older version of a file.
+// oldText is an old version of a file, split into lines.
 type oldText struct {
 	lines   []string
-	lineIDs []int32 // numbers of the lines
+	lineIDs []int32 // number of each line
 }
 
-// oldVersion compares an older version of a file with the present text. The comparison is made when its
-// result is first needed.
+// oldVersion compares an old version of a file with the present text. It compares the texts when a result is first
+// needed.
 type oldVersion struct {
 	*oldText
 	newText *lineIndex // the present text
 	mapper  *diff.Mapper
 
-	// newIndexes has, for each old line, the index of the same line in the new text, or -1 if the line is gone. It
-	// is nil before the first call of mapLines.
+	// newIndexes contains, for each old line, the index of the same line in the new text, or -1 if the new text does
+	// not have the line. It is nil before the first call of mapLines.
 	newIndexes []int
 
-	bareNewIndexes []int      // like newIndexes, but white space is ignored (see [oldVersion.newIndexIgnoringSpace])
-	isFromOldText  []bool     // for each new line, whether the line is from the old text
-	oldIndex       *lineIndex // index of the old text (nil before the first use)
+	bareNewIndexes []int      // like newIndexes, but ignoring white space (see [oldVersion.newIndexIgnoringSpace])
+	isFromOldText  []bool     // for each new line, whether an old line is mapped to it
+	oldIndex       *lineIndex // index of the old text's lines (nil before the first use)
 }
 
 // mapLines sets newIndexes, bareNewIndexes and isFromOldText. Later calls do nothing.
@@ -45,9 +45,9 @@ func (f *oldVersion) mapLines() {
 	}
 }
 
-// newIndexIgnoringSpace returns the index in the new text of an old line. White space is ignored. The result is
-// negative if the line is gone. If the line was changed, newIndexIgnoringSpace compares all changed lines around this
-// line, and stores the results for later calls.
+// newIndexIgnoringSpace returns the index that an old line has in the new text. White space is ignored. The result is
+// negative if the new text does not have the line. To find a line whose white space was changed, it compares all
+// changed lines around it, and keeps the results for later calls.
 func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	if f.bareNewIndexes[index] != -1 {
 		return f.bareNewIndexes[index]
@@ -65,12 +65,11 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	return f.bareNewIndexes[index]
 }
 
-// lineNotFound marks an old line that was searched for and not found.
+// lineNotFound marks an old line that was searched for in the new text and not found.
 const lineNotFound = -2
 
-// extendToGap extends a range of old lines by the adjacent lines that were changed or deleted. from and to are the
-// first index and the index after the last. It returns the extended range, first to last, and the range of new lines
-// that replaced these lines, lo to hi. Ranges exclude their end.
+// extendToGap extends the range of old lines from to to-1 by the adjacent lines that were changed or deleted. It
+// returns the extended range, first to last-1, and the range of the new lines that replaced it, lo to hi-1.
 func (f *oldVersion) extendToGap(from, to int) (first, last, lo, hi int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--

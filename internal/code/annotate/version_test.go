@@ -1,4 +1,4 @@
-// Tests that lines that are gone are not taken for others like them.
+// This file tests that deleted lines are not mistaken for other, similar lines.
 
 package annotate
 
@@ -40,7 +40,7 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		line   int // annotated
+		line   int // number of the annotated line
 		change func(string) string
 		placed PlacingKind
 		now    int
@@ -91,8 +91,8 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 	}
 }
 
-// TestBlockOfWhichHalfIsLeft: the line map places a block whose rare words are gone,
-// also where the whole file was indented in another way.
+// TestBlockOfWhichHalfIsLeft checks that comparing lines finds a block whose rare words are gone, even if the
+// indentation of the whole file has changed.
 func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 	block := "\tfor _, e := range entries {\n\t\tif e.IsDir() {\n\t\t\tcontinue\n\t\t}\n\t\tout = append(out, " +
 		"e.Name())\n\t}\n\tslices.Sort(out)\n"
@@ -133,8 +133,8 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 	}
 }
 
-// TestConfidenceOfEdited: lines of which something stands as it was, white space
-// aside, have a confidence of .5 or more; those that are only alike have less.
+// TestConfidenceOfEdited checks that the confidence is at least .5 if some lines are equal except for white space, and
+// less if lines are only similar.
 func TestConfidenceOfEdited(t *testing.T) {
 	const text = "first: one thing\nsecond: uses actions/checkout@v4\nthird: another\nfourth: a last one of the lines\n"
 	for _, c := range []struct {
@@ -180,8 +180,8 @@ func TestConfidenceOfEdited(t *testing.T) {
 	}
 }
 
-// TestShortLinesAreDoubtful: a short line that the comparison has paired, among
-// lines that are all others, is not said to be sure.
+// TestShortLinesAreDoubtful checks that the confidence is low if a short line was found among lines that have all
+// changed.
 func TestShortLinesAreDoubtful(t *testing.T) {
 	g := newRepo(t)
 	var old, now []string
@@ -204,8 +204,9 @@ func TestShortLinesAreDoubtful(t *testing.T) {
 	}
 }
 
-// TestCopiesThatBecameOne: a helper takes the place of what several functions said,
-// so that its lines came from none of them; a function that moved brings its own.
+// TestCopiesThatBecameOne replaces the same lines of several functions by one helper function. The annotated lines
+// must not be found in the helper, because they may have come from another copy. The lines of a function that was
+// moved must be found.
 func TestCopiesThatBecameOne(t *testing.T) {
 	var three, one strings.Builder
 	for i, name := range []string{"Create", "Update", "Remove"} {
@@ -252,8 +253,8 @@ func TestCopiesThatBecameOne(t *testing.T) {
 	}
 }
 
-// TestFewLettersAreNotReworded: any line of its kind is similar to a line of few
-// letters, so that its surroundings must have stayed.
+// TestFewLettersAreNotReworded checks that a changed line with few letters is found only if the lines around it are
+// unchanged, because it is similar to many lines of its kind.
 func TestFewLettersAreNotReworded(t *testing.T) {
 	const was = "package x\n\nfunc update(path string) error {\n\tgot, err := os.ReadFile(path)\n\tif err != nil " +
 		"{\n\t\treturn err\n\t}\n\treturn write(golden, got)\n}\n"

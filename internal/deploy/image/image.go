@@ -1,5 +1,5 @@
-// This file builds the layout of an OCI image, which consists of blobs named by digest and an index
-// that refers to the blobs.
+// This file builds the layout of an OCI image. The layout consists of blobs, which are named by their digests, and an
+// index that refers to the blobs.
 
 package main
 
@@ -16,18 +16,18 @@ import (
 	"strings"
 )
 
-// image describes the contents of an image.
+// image contains what an OCI image is built from.
 type image struct {
 	name, arch     string
 	program, certs []byte
 }
 
-// userID is the user ID under which the program runs. It owns only the data directory.
+// userID is the ID of the user who runs the program in a container. This user owns only the data directory.
 const userID = 65532
 
-// imageFile is a file in a tar archive. It has no time, so that equal input produces equal images.
+// imageFile is a file in a tar archive. It has no time, so that the same files always produce the same image.
 type imageFile struct {
-	name string // ends with a slash for a directory
+	name string // path in the archive, which ends with a slash for a directory
 	mode int64
 	uid  int
 	data []byte
@@ -54,7 +54,7 @@ func packTar(files []imageFile) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// descriptor refers to a blob.
+// descriptor refers to a blob by its digest.
 type descriptor struct {
 	Type        string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
@@ -63,7 +63,7 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// blobs contains the contents to which descriptors refer, by digest.
+// blobs contains the content of each blob, by digest.
 type blobs map[string][]byte
 
 func digestString(b []byte) string {
@@ -82,7 +82,7 @@ func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
 	return s.addBlob(mediaType, b), err
 }
 
-// makeLayer returns a tar archive with the files of the image.
+// makeLayer returns the image's only layer: a tar archive with the program, the certificates and the directories.
 func (im *image) makeLayer() ([]byte, error) {
 	files := []imageFile{{name: "data/", mode: 0o700, uid: userID}}
 	if len(im.certs) > 0 {
@@ -98,7 +98,7 @@ func (im *image) makeLayer() ([]byte, error) {
 		mode: 0o1777}))
 }
 
-// makeLayout returns the image as a tar archive in OCI image layout.
+// makeLayout returns the whole image: a tar archive in OCI image layout.
 func (im *image) makeLayout() ([]byte, error) {
 	plain, err := im.makeLayer()
 	if err != nil {

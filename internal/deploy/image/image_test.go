@@ -1,4 +1,4 @@
-// Tests the image: its digests, what is in it, and its size with the real program.
+// This file tests an image: its digests, its files, and its size if it contains the real program.
 
 package main
 
@@ -19,10 +19,10 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// most is the most bytes of an image.
+// most is the largest permitted size of an image in bytes.
 const most = 30 << 20
 
-// unpack returns the files of a tar.
+// unpack returns the files in a tar archive.
 func unpack(t *testing.T, b []byte) (files []imageFile) {
 	t.Helper()
 	r := tar.NewReader(bytes.NewReader(b))
@@ -42,7 +42,7 @@ func unpack(t *testing.T, b []byte) (files []imageFile) {
 	}
 }
 
-// read checks every digest and size of an image, and returns its config and its files.
+// read checks every digest and size in an image. It returns the image's configuration and files.
 func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile) {
 	t.Helper()
 	all := map[string][]byte{}
@@ -141,9 +141,9 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// The real program is static, starts where there is nothing else, and makes a small image.
+// TestProgram checks that the real program is static, runs in an empty directory tree, and makes a small image.
 func TestProgram(t *testing.T) {
-	testenv.Rarely(t) // without cgo, all of it is built once more
+	testenv.Rarely(t) // This test is slow, because the whole program is built again without cgo.
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("builds the program for linux")
 	}
@@ -154,7 +154,8 @@ func TestProgram(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err := os.WriteFile(certs, bytes.Repeat([]byte("x"), 220_000), 0o600); err != nil { // of Debian, about
+	// about as large as the certificates of Debian
+	if err := os.WriteFile(certs, bytes.Repeat([]byte("x"), 220_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "image.tar")

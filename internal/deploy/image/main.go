@@ -1,4 +1,4 @@
-// This file is the command line of the program.
+// This file implements the command line of the program.
 
 // Command image writes an OCI image for docker load and podman load, without a container
 // engine. The image contains only a static program, certificates and an empty /tmp:

@@ -1,7 +1,7 @@
-// This file is the command line of the program.
+// This file implements the command line of the program.
 
-// Command wine builds oxbow for Windows, and runs the program and tests of packages under Wine, which runs programs
-// for Windows on Linux. On Debian, this installs what the command needs:
+// Command wine builds oxbow for Windows, and runs the program and the tests of packages under Wine. Wine runs Windows
+// programs on Linux. On Debian, this installs what the command needs:
 //
 //	apt-get install wine64 gcc-mingw-w64-x86-64-win32
 //
@@ -10,13 +10,13 @@
 //	go run ./internal/deploy/wine
 //	go run ./internal/deploy/wine ./vfs ./internal/log/wal
 //
-// With a program, such as the oxbow.exe of a release, it runs the demo and the first commands of this program only:
+// If the flag --program names a program, such as the oxbow.exe of a release, the command tests no packages. It only
+// runs the demo and the commands of a new user with this program:
 //
 //	go run ./internal/deploy/wine --program oxbow.exe
 //
-// For each package, it prints how many tests passed, failed and were skipped, and which tests
-// failed. An interrupted run prints its counts so far. The exit status is 1 if the program does
-// not work or if a test failed.
+// For each package, it prints how many tests passed, failed and were skipped, and which tests failed. An interrupted
+// run prints the counts so far. The exit status is 1 if the program does not work or if a test failed.
 package main
 
 import (
@@ -28,7 +28,8 @@ import (
 	"syscall"
 )
 
-// defaultTestPackages are those whose code depends on the file system, locks, processes, or the form of paths.
+// defaultTestPackages lists the packages whose code depends on the file system, locks, processes, or the form of
+// paths.
 var defaultTestPackages = []string{
 	".", "./vfs", "./internal/base/...", "./internal/log/...", "./internal/tree/...", "./internal/setup",
 	"./internal/screening/...", "./internal/agent/clientfile", "./internal/agent/session/...",

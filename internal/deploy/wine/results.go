@@ -1,4 +1,4 @@
-// This file counts the results of tests.
+// This file counts the passed, failed and skipped tests.
 
 package main
 
@@ -12,14 +12,15 @@ import (
 	"strings"
 )
 
-// A testCounts counts the tests of a package.
+// testCounts counts the tests of one package by result.
 type testCounts struct {
 	passed, skipped int
 	failed          []string
-	hasFailed       bool // the package failed, perhaps without a failed test: it was not built, or ended early
+	// the package failed. Perhaps no test failed, but the package did not build, or the test program ended early.
+	hasFailed bool
 }
 
-// readResults reads the events that "go test -json" prints. Tests within tests are not counted.
+// readResults reads the output of "go test -json" and counts the results by package. Subtests are not counted.
 func readResults(r io.Reader) (map[string]*testCounts, error) {
 	const module = "github.com/oxbow-memory/oxbow"
 	results := map[string]*testCounts{}
@@ -63,7 +64,7 @@ func (p *testCounts) addEvent(action, test string) {
 	}
 }
 
-// printResults prints a table of Markdown. Packages without tests are left out.
+// printResults prints the results as a Markdown table. It omits packages without tests.
 func printResults(w io.Writer, results map[string]*testCounts) {
 	fmt.Fprintln(w, "\n| package | passed | failed | skipped | failed tests |\n|---|--:|--:|--:|---|")
 	for _, name := range slices.Sorted(maps.Keys(results)) {

@@ -1,4 +1,4 @@
-// This file prepares Wine, and runs the program and the tests.
+// This file prepares Wine, and runs the program and the tests in it.
 
 package main
 
@@ -18,15 +18,16 @@ import (
 //go:embed library/processprng.c
 var processPRNG string
 
-// A wineInstallation is an installation of Wine with a directory for its files.
+// wineInstallation describes an installed Wine and the directories that a run uses.
 type wineInstallation struct {
 	winePath   string
 	repository string
-	prefix     string // Wine's files, such as drive C
+	prefix     string // directory for Wine's own files, such as drive C
 	tempDir    string
 }
 
-// tryUnderWine tries the program, which it builds if built is empty, and tests the packages.
+// tryUnderWine runs the program under Wine, and then the tests of the packages. built is the path of the program. If
+// it is empty, tryUnderWine builds the program.
 func tryUnderWine(ctx context.Context, repository, prefix, built string, packages []string) (err error) {
 	program, err := findWine()
 	if err != nil {
@@ -59,7 +60,7 @@ func tryUnderWine(ctx context.Context, repository, prefix, built string, package
 	return errors.Join(err, end())
 }
 
-// findWine returns the path of Wine. Debian installs it outside of PATH.
+// findWine returns the path of Wine. It looks in PATH and in the directory in which Debian installs Wine.
 func findWine() (string, error) {
 	for _, name := range []string{"wine64", "/usr/lib/wine/wine64", "wine"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -74,13 +75,13 @@ func (w wineInstallation) environment() []string {
 		"GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 }
 
-// runCommand runs a program and returns its output. If it fails, the error contains this.
+// runCommand runs a program and returns its output. If the program fails, the error contains the output.
 func (w wineInstallation) runCommand(ctx context.Context, name string, args ...string) (string, error) {
 	return w.runCommandIn(ctx, w.repository, name, args...)
 }
 
-// runCommandIn is like runCommand, in another directory. The program prints to a file, because a service of Wine may
-// keep a pipe open after the program has ended.
+// runCommandIn is like runCommand, but runs the program in directory dir. The output goes to a file instead of a pipe,
+// because a service of Wine may keep a pipe open after the program has ended.
 func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, args ...string) (string, error) {
 	f, err := os.Create(filepath.Join(w.tempDir, "output"))
 	if err != nil {
@@ -99,8 +100,8 @@ func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, ar
 	return string(b), errors.Join(err, rerr)
 }
 
-// keepServicesRunning starts a program that waits until the returned function is called. Wine's services run as
-// long as a program runs, so no test has to start them.
+// keepServicesRunning starts a program that runs until the returned function is called. Meanwhile Wine's services keep
+// running, so the tests need not start them again.
 func (w wineInstallation) keepServicesRunning(ctx context.Context) (end func() error, err error) {
 	c := exec.CommandContext(ctx, w.winePath, "cmd")
 	c.Env = w.environment()
@@ -114,7 +115,7 @@ func (w wineInstallation) keepServicesRunning(ctx context.Context) (end func() e
 	return func() error { return errors.Join(input.Close(), c.Wait()) }, nil
 }
 
-// preparePrefix creates Wine's files and the library that Go programs need.
+// preparePrefix creates Wine's own files, and the Windows library that Go programs need and that Wine lacks.
 func (w wineInstallation) preparePrefix(ctx context.Context) error {
 	if err := os.MkdirAll(w.prefix, 0o755); err != nil {
 		return err
@@ -131,8 +132,8 @@ func (w wineInstallation) preparePrefix(ctx context.Context) error {
 	return err
 }
 
-// tryProgram runs the demo and the first commands of a person, in a directory whose name has a space and an umlaut. If
-// built is a path, tryProgram copies the program from there. Otherwise it builds the program.
+// tryProgram runs the demo and the commands of a new user, in a directory whose name contains a space and an umlaut.
+// The program is copied from the path built. If built is empty, tryProgram builds the program.
 func (w wineInstallation) tryProgram(ctx context.Context, built string) error {
 	dir := filepath.Join(w.tempDir, "Jörg Groß")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -183,7 +184,7 @@ func (w wineInstallation) placeProgram(ctx context.Context, built, program strin
 	return os.WriteFile(program, b, 0o755)
 }
 
-// runTests runs the tests of packages and prints the table.
+// runTests runs the tests of packages under Wine and prints a table of the results.
 func (w wineInstallation) runTests(ctx context.Context, packages []string) error {
 	overlay, err := w.writeTestOverlay(ctx)
 	if err != nil {
@@ -203,15 +204,17 @@ func (w wineInstallation) runTests(ctx context.Context, packages []string) error
 		return err
 	}
 	results, rerr := readResults(events)
-	_, _ = io.Copy(io.Discard, events) // if an event cannot be read, let the tests end
+	// An event could not be read. Read the rest of the output, so that the tests can end.
+	_, _ = io.Copy(io.Discard, events)
 	err = errors.Join(rerr, c.Wait())
 	printResults(os.Stdout, results)
 	return err
 }
 
-// writeTestOverlay writes the file for "go test -overlay" that replaces a part of package testing: under Wine 8,
-// os.RemoveAll fails, by which each test removes its temporary directory. The replaced part removes it by
-// os.Remove. Packages os and vfs are not replaced, so that the tests of oxbow find removals that fail.
+// writeTestOverlay writes a file for "go test -overlay" and returns its path. The overlay replaces a function of
+// package testing, because tests remove their temporary directories by os.RemoveAll, which fails under Wine 8. The
+// replacement uses os.Remove. Packages os and vfs are not replaced, so that oxbow's tests notice if a removal by oxbow
+// fails.
 func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) {
 	root, err := w.runCommand(ctx, "go", "env", "GOROOT")
 	if err != nil {
@@ -257,7 +260,7 @@ func removeByRemove(path string) error {
 }
 `
 
-// replaceCleanup returns testing.go with a removal of temporary directories that works under Wine.
+// replaceCleanup changes the source of testing.go, so that the removal of temporary directories works under Wine.
 func replaceCleanup(source string) (string, error) {
 	const call = "err := os.RemoveAll(path)"
 	if strings.Count(source, call) != 1 {

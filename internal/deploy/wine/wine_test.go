@@ -1,4 +1,4 @@
-// This file tests how results are counted, and the replaced part of package testing.
+// This file tests how results are counted, and how a function of package testing is replaced.
 
 package main
 
@@ -48,7 +48,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestWithCleanup tests that the part of package testing that is replaced exists once in the Go that runs the test.
+// TestWithCleanup checks that testing.go, in the Go version that runs this test, contains the replaced function
+// exactly once.
 func TestWithCleanup(t *testing.T) {
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {

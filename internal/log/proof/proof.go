@@ -32,17 +32,17 @@ import (
 	"time"
 )
 
-// The kinds of heads.
+// The two kinds of heads.
 const (
 	KindHead     = "head"
 	KindRollback = "back"
 )
 
-// A SignedHead is a signed statement about the log.
+// A SignedHead is a signed statement that the log had a certain chain at a certain change.
 type SignedHead struct {
 	HeadKind  string
 	Seq       uint64
-	Chain     string // 64 hexadecimal digits
+	Chain     string // chain of the log at the change, 64 hexadecimal digits
 	Time      time.Time
 	PublicKey string // public key of the signer in hex
 }
@@ -50,14 +50,14 @@ type SignedHead struct {
 // A SigningKey signs heads.
 type SigningKey struct{ private ed25519.PrivateKey }
 
-// PublicKey returns the public key in hex.
+// PublicKey returns the public key that belongs to k, in hex.
 func (k SigningKey) PublicKey() string {
 	return hex.EncodeToString(k.private.Public().(ed25519.PublicKey))
 }
 
 const secretPrefix = "OXBOW-SIGNING-KEY-"
 
-// NewKey generates a key.
+// NewKey generates a key from the random bytes of rand.
 func NewKey(rand io.Reader) (SigningKey, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(rand, seed); err != nil {
@@ -66,7 +66,7 @@ func NewKey(rand io.Reader) (SigningKey, error) {
 	return SigningKey{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// EncodeKeyFile returns the content of a key file.
+// EncodeKeyFile returns the content of a key file that contains k.
 func (k SigningKey) EncodeKeyFile() []byte {
 	return fmt.Appendf(
 		nil,
@@ -75,7 +75,7 @@ func (k SigningKey) EncodeKeyFile() []byte {
 	)
 }
 
-// ParseKey parses the content of a key file.
+// ParseKey returns the signing key in the content of a key file. It fails if the content has no key or an invalid key.
 func ParseKey(text []byte) (SigningKey, error) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -90,21 +90,21 @@ func ParseKey(text []byte) (SigningKey, error) {
 	return SigningKey{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fieldsPerLine is the number of fields in a line.
+// fieldsPerLine is the number of fields in the line of a signed head.
 const fieldsPerLine = 6
 
-// signedMessage returns the message that is signed for a line.
+// signedMessage returns the message that is signed for a line. The line has no signature yet.
 func signedMessage(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
-// SignHead returns the signed line of a head, including its line end.
+// SignHead returns the line of a head with its signature, including the line end.
 func (k SigningKey) SignHead(h SignedHead) []byte {
 	line := fmt.Sprintf("%s %d %s %s %s", h.HeadKind, h.Seq, h.Chain, h.Time.UTC().Format(time.RFC3339), k.PublicKey())
 	signature := ed25519.Sign(k.private, signedMessage(line))
 	return []byte(line + " " + base64.RawURLEncoding.EncodeToString(signature) + "\n")
 }
 
-// parseSignedHead parses a line without its line end. ok is false if the signature is invalid for
-// the line's key.
+// parseSignedHead parses the line of a head, without its line end. ok is false if the line is malformed, or if the
+// signature does not fit the line's key.
 func parseSignedHead(line string) (h SignedHead, ok bool) {
 	w := strings.Split(line, " ")
 	if len(w) != fieldsPerLine {
@@ -132,9 +132,9 @@ func parseSignedHead(line string) (h SignedHead, ok bool) {
 	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fieldsPerLine-1], " ")), sig)
 }
 
-// ParseHeads parses a file of signed heads. It returns the heads that the public key has signed
-// and that are not void, and the numbers of the lines without a valid head signed by this
-// key. A last line without a line end was left by an interrupted write and is ignored.
+// ParseHeads parses a file of signed heads. heads contains the heads that the given key has signed and that are not
+// void. badLines contains the numbers of all other lines without a valid head of this key. A last line without a line
+// end is ignored, because an interrupted write has left it.
 func ParseHeads(text []byte, publicKey string) (heads []SignedHead, badLines []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
@@ -160,8 +160,8 @@ func ParseHeads(text []byte, publicKey string) (heads []SignedHead, badLines []i
 	}
 }
 
-// LastSeqAndEnd returns the change number of the last head, whoever signed it, and the end offset of
-// the last complete line. The rest was left by an interrupted write.
+// LastSeqAndEnd returns the change number of the last head, whoever signed the head, and the offset at which the last
+// complete line ends. An interrupted write may have left bytes after this offset.
 func LastSeqAndEnd(text []byte) (seq uint64, end int) {
 	end = bytes.LastIndexByte(text, '\n') + 1
 	lines := strings.Split(string(text[:end]), "\n")

@@ -1,4 +1,4 @@
-// Signed heads, read as they were written, and not when they were changed.
+// This file tests that signed heads are read as they were written, and that changed heads are rejected.
 
 package proof
 
