@@ -1,5 +1,5 @@
-// This file detects whether an agent started the program, by the environment variables that
-// clients set for their commands.
+// This file detects whether an agent started oxbow. It uses the environment variables that clients set for the
+// commands of their agents.
 
 package cli
 
@@ -10,28 +10,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// agentVars lists the variables by which a client is recognized and, if the client sets one, the
-// variable with its session ID. They were observed in Claude Code 2.1.330, Codex 0.146, Gemini
-// CLI, Qwen Code 0.24, opencode 1.18 and Copilot CLI 1.0.102. The variable of Cursor is from its
-// documentation.
+// agentVars lists the variables by which a client is recognized. If the client also sets a variable with its session
+// ID, that variable is listed as well. The names were observed in Claude Code 2.1.330, Codex 0.146, Gemini CLI, Qwen
+// Code 0.24, opencode 1.18 and Copilot CLI 1.0.102. The variable of Cursor is from its documentation.
 var agentVars = []struct{ client, name, session string }{
 	{"claude", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID"},
 	{"codex", "CODEX_THREAD_ID", "CODEX_THREAD_ID"},
 	{"codex", "CODEX_SANDBOX_NETWORK_DISABLED", ""},
 	{"codex", "CODEX_CI", ""},
-	{"qwen", "QWEN_CODE", ""}, // before gemini, because Qwen Code is a fork of Gemini CLI
+	{"qwen", "QWEN_CODE", ""}, // This row must precede gemini, because Qwen Code is a fork of Gemini CLI.
 	{"gemini", "GEMINI_CLI", ""},
 	{"opencode", "OPENCODE", ""},
 	{"copilot", "COPILOT_CLI_BINARY_VERSION", ""},
 	{"cursor", "CURSOR_AGENT", ""},
 }
 
-// sessionIDVariable is the variable with the session ID for clients that do not set one. Together with
-// $OXBOW_AGENT it has the form CLIENT/SESSION and also names the client.
+// sessionIDVariable is the variable that contains the session ID for a client that sets no such variable itself. If
+// $OXBOW_AGENT is set as well, the value has the form CLIENT/SESSION and also names the client.
 const sessionIDVariable = "OXBOW_SESSION"
 
-// detectAgent returns the variable that shows that an agent started the program, and the known
-// facts about the agent's session. The variable is "" if a person started the program.
+// detectAgent returns the variable that shows that an agent started oxbow, and what is known about the agent's
+// session. The variable is "" if a person started oxbow.
 func (e *Env) detectAgent() (variable string, c session.Caller) {
 	for _, v := range agentVars {
 		if e.Getenv(v.name) == "" {
@@ -42,7 +41,7 @@ func (e *Env) detectAgent() (variable string, c session.Caller) {
 			c.Session = e.Getenv(v.session)
 		}
 		c.Session = cmp.Or(c.Session, strings.TrimPrefix(e.Getenv(sessionIDVariable), v.client+"/"))
-		c.Dir, _ = e.Getwd() // "" if the working directory has been deleted
+		c.Dir, _ = e.Getwd() // Ignore the error: the directory is "" if the working directory was deleted.
 		return v.name, c
 	}
 	if e.Getenv("OXBOW_AGENT") != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// acceptReasonArgument makes c accept the reasoning as the second argument, and stores the reasoning in why.
+// acceptReasonArgument lets the person give the reason as the second argument of c. The reason is stored in why.
 func acceptReasonArgument(c *cobra.Command, why *string) {
 	annotateLines := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -130,7 +130,7 @@ first with --dry-run.`,
 	return c
 }
 
-// annotateTranscripts creates annotations from transcripts.
+// annotateTranscripts makes annotations from transcripts, and prints the result.
 func (mem *openMemory) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
 	in.Stdin = mem.env.Stdin
 	for i, name := range in.Transcripts {
@@ -176,9 +176,9 @@ func (env *environment) mergeDriverCommandLine() string {
 	return env.gitDriverProgram() + " annotate merge-driver"
 }
 
-// gitDriverProgram returns the shell command with which git runs oxbow. If oxbow is in PATH, it is
-// the name alone, so that a later version in another directory is used. A percent sign is doubled
-// because git interprets it.
+// gitDriverProgram returns the command with which git starts oxbow in a shell. If oxbow is in PATH, this is only the
+// name, so that git also finds a later version in another directory. Percent signs are doubled, because git interprets
+// them.
 func (env *environment) gitDriverProgram() string {
 	program := "oxbow"
 	if _, err := exec.LookPath(program); err != nil && env.Executable != "" {
@@ -187,8 +187,8 @@ func (env *environment) gitDriverProgram() string {
 	return strings.ReplaceAll(program, "%", "%%")
 }
 
-// showSetup prints the changes of git's configuration. It copies the commands for git unchanged, because a wrapped
-// command could not be pasted into a shell.
+// showSetup prints how git's configuration was changed. It prints the commands for git on one line each, because a
+// wrapped command could not be pasted into a shell.
 func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	line := func(l annotations.AttributeLine) {
 		word := "added to"
@@ -249,7 +249,7 @@ sidecar. Without NAME, they are appended to OURS.`,
 			return err
 		}
 		in.Dir, err = mem.env.Getwd()
-		if err != nil { // git runs the driver in the root of the tree
+		if err != nil { // Git runs the driver in the root of the working tree.
 			return err
 		}
 		if len(args) == 4 {
@@ -265,8 +265,8 @@ sidecar. Without NAME, they are appended to OURS.`,
 	return c
 }
 
-// resolveMergePaths makes the paths that git passes to a merge driver absolute. It checks that the
-// driver may write to ours.
+// resolveMergePaths makes the paths that git passes to a merge driver absolute. It returns an error if the driver must
+// not write to the file ours.
 func (mem *openMemory) resolveMergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// openAnnotationsOfFile opens the annotations of the repository that contains the file in FILE[:A[-B]]. This
-// repository may be another repository than the working directory's, for example if the file is in a submodule.
+// openAnnotationsOfFile opens the annotations of the repository that contains a file. The file is given as
+// FILE[:A[-B]]. If the file is in a submodule, for example, this is not the repository of the working directory.
 func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
@@ -45,15 +45,16 @@ func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string)
 	return finder.openWorkingDirAnnotations(ctx)
 }
 
-// codeLocation is a parsed FILE[:A[-B]]: the file name as annotations store it, and the lines, which
-// are zero if none are given.
+// codeLocation is a parsed FILE[:A[-B]]. It contains the file's name as annotations store it, and the lines. The lines
+// are zero if the argument contains none.
 type codeLocation struct {
 	file string
 	span annotate.Span
 }
 
-// runVerbOnFile calls a verb about code with the annotations of the file in FILE[:A[-B]]. The function
-// makeInput returns the input of the verb, or an error if the verb does not accept the target.
+// runVerbOnFile calls a verb with the annotations of the repository that contains the file in arg. The function
+// makeInput returns the verb's input for the file and the lines. It returns an error if the verb cannot be used for
+// them.
 func runVerbOnFile[In, Out any](
 	ctx context.Context,
 	mem *openMemory,
@@ -104,7 +105,7 @@ func runVerbOnFile[In, Out any](
 	return out, addFileHint(asUsageError(err))
 }
 
-// addFileHint adds a hint to an error about a FILE that cannot be read.
+// addFileHint adds a hint to an error about a file that cannot be read.
 func addFileHint(err error) error {
 	switch {
 	case err == nil:
@@ -119,7 +120,8 @@ func addFileHint(err error) error {
 		}
 	case strings.Contains(err.Error(), "not a regular file"):
 		return &hintedError{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
-	case strings.Contains(err.Error(), "path escapes from parent"): // package os exports no error value for this
+	// Compare the text, because package os exports no error for this case.
+	case strings.Contains(err.Error(), "path escapes from parent"):
 		return &hintedError{err, "a link on the way leads out of the working tree; name the file itself"}
 	}
 	return err
@@ -129,7 +131,7 @@ var lineRangePattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) },
 )
 
-// parseCodeLocation parses FILE[:A[-B]].
+// parseCodeLocation parses FILE[:A[-B]], in which A and B are line numbers.
 func (env *environment) parseCodeLocation(b *annotate.Store, arg string) (codeLocation, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return codeLocation{}, asUsageError(err)
@@ -138,7 +140,7 @@ func (env *environment) parseCodeLocation(b *annotate.Store, arg string) (codeLo
 	if err != nil {
 		return codeLocation{}, err
 	}
-	// A file name may end like a line range, so look for the whole name first.
+	// A file's name may itself end like a line range, so look for the whole argument first.
 	if file, err := b.ToTreePath(wd, arg); err == nil && b.HasFile(file) {
 		return codeLocation{file: file}, nil
 	}

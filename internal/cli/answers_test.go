@@ -1,5 +1,5 @@
-// This file freezes the answers of one prepared home at every interface: the command line on a terminal, in
-// a pipe, with --quiet and with --json, MCP, and the pages.
+// This file compares the answers for one prepared home with golden files. It tests every interface: the command line
+// on a terminal, in a pipe, with --quiet and with --json, MCP, and the pages.
 
 package cli
 
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// goldenAnswers compares got with a file below testdata/answers. With UPDATE=1, it writes the file instead.
+// goldenAnswers compares got with a file below testdata/answers. If UPDATE=1 is set, it writes the file instead.
 func goldenAnswers(t *testing.T, w *world, file, got string) {
 	t.Helper()
 	got = strings.ReplaceAll(got, w.dir, "/w")
@@ -65,8 +65,8 @@ func goldenAnswers(t *testing.T, w *world, file, got string) {
 	}
 }
 
-// answersWorld returns a world with a git repository, a home, sessions, and texts of a person, of an agent and
-// of an import. Some of them contain control sequences.
+// answersWorld returns a world with a git repository, a home and sessions. The home contains texts of a person, of an
+// agent and of an import. Some texts contain control sequences.
 func answersWorld(t *testing.T) *world {
 	t.Helper()
 	testenv.Program(t, "git", "install git")
@@ -76,7 +76,7 @@ func answersWorld(t *testing.T) *world {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	w := newWorld(t)
-	w.dir = filepath.Join(w.dir, "shop") // the name of the project
+	w.dir = filepath.Join(w.dir, "shop") // The directory's name becomes the name of the project.
 	w.vars["HOME"] = filepath.Join(w.dir, "user")
 	start := w.env.Now()
 	minutes := 0
@@ -116,7 +116,7 @@ func answersWorld(t *testing.T) *world {
 	return w
 }
 
-// answersHome contains the commands that a person has run in the home.
+// answersHome contains the commands that create the contents of the home.
 var answersHome = [][]string{
 	{"init"},
 	{"remember", "deploy", "We ship on Fridays at noon.", "--project", "harbor", "--tag", "ops", "--alias", "shipping"},
@@ -132,7 +132,7 @@ var answersHome = [][]string{
 		"--rejected", "a context: callers have none"},
 }
 
-// answersSession is what hooks have reported about a session.
+// answersSession contains the events that hooks have reported about a session.
 const answersSession = `{"client":"claude","session":"one","turn":"p1","kind":"prompt","id":"p1",` +
 	`"time":"2026-04-17T09:00:00Z","dir":"/src/shop","text":"Fix the tax. Remember that prices are in cents."}
 {"client":"claude","session":"one","turn":"p1","kind":"call","id":"c1","time":"2026-04-17T09:00:05Z",` +
@@ -143,7 +143,7 @@ const answersSession = `{"client":"claude","session":"one","turn":"p1","kind":"p
 	`"dir":"/src/shop","text":"No, use integer division instead."}
 `
 
-// answersCommands contains the commands whose answers are frozen, first those that only read.
+// answersCommands contains the commands whose answers are compared. Commands that only read come first.
 var answersCommands = [][]string{
 	{"list"}, {"list", "tag:nope"}, {"list", "--limit", "2"},
 	{"recall", "pool", "connections"}, {"recall", "pool", "--explain", "--limit", "1"}, {"recall", "zeppelin"},
@@ -182,7 +182,7 @@ var answersCommands = [][]string{
 	{"check"},
 }
 
-// wrapsPaths contains the commands whose answers contain paths at which a terminal breaks lines.
+// wrapsPaths contains the commands that print paths. A terminal wraps their answers at places that depend on the path.
 var wrapsPaths = []string{"doctor", "profile", "backup", "trust"}
 
 func TestAnswersOfCommands(t *testing.T) {
@@ -216,7 +216,7 @@ func TestAnswersOfCommands(t *testing.T) {
 	}
 }
 
-// visible replaces the colours and the control characters of an output by visible text.
+// visible replaces colours and control characters in an output by visible text.
 func visible(s string) string {
 	return strings.NewReplacer("\x1b", "␛", "\u202e", "⟪202e⟫", "\r", "␍").Replace(shown.Replace(s))
 }

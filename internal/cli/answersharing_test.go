@@ -1,5 +1,5 @@
-// This file freezes the answers of commands that need a server, a damaged file, a dump, a file of another program or
-// team files.
+// This file compares the answers of further commands with golden files. These commands need a server, a damaged file,
+// a dump, a file of another program, or team files.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// sharingCommands contains the commands in their order. The words write, append and damage are no commands: they write
-// a file, append to a file, and change a byte of the given text in a file.
+// sharingCommands contains the commands in the order in which they run. The words write, append and damage are not
+// commands of oxbow: they write a file, append to a file, and change a byte in a file.
 var sharingCommands = [][]string{
 	{"push", "URL", "--token-file", "token", "--dry-run"}, {"push", "URL", "--token-file", "token"}, {"push"},
 	{"pull", "URL", "--token-file", "token", "--home", "other"}, {"pull", "--home", "other"}, {"remote"},
@@ -110,7 +110,7 @@ func TestAnswersOfSharing(t *testing.T) {
 	}
 }
 
-// damageFile changes the first byte of a text in a file.
+// damageFile changes the first byte of the place at which a text occurs in a file.
 func damageFile(t *testing.T, file, text string) {
 	t.Helper()
 	b, err := os.ReadFile(file)

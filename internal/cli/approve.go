@@ -1,5 +1,5 @@
-// This file implements the command "oxbow approve", which lists entries that are held back and
-// lets a person approve them.
+// This file implements the command "oxbow approve". It lists the entries that are held back, and lets a person approve
+// them.
 
 package cli
 
@@ -41,9 +41,8 @@ approval back. In a shell that an agent started, approve is refused.`,
 	return c
 }
 
-// trustWarning is like [verb.Warning], but returns "" if a person reads the output and the entry is
-// only imported or unvouched. Otherwise people would see a warning for each note of their own
-// import.
+// trustWarning is like [verb.Warning], but returns "" if a person reads the output and the entry is only imported or
+// unvouched. Otherwise a person would see a warning for each note that they have imported themselves.
 func (env *environment) trustWarning(trust oxbow.Trust) string {
 	agentVariable, _ := env.detectAgent()
 	isHarmless := trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched

@@ -1,5 +1,4 @@
-// This file implements the command "oxbow archive", which manages the archives of past
-// conversations.
+// This file implements the command "oxbow archive", which manages the archive of past sessions.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file checks the number of arguments and handles arguments that look like flags.
+// This file checks the number of arguments, and handles arguments that look like flags.
 
 package cli
 
@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// prepareArgumentChecks prepares all commands below c. Before a command runs, its arguments are unmarked, and wrong
-// arguments are reported as misuse.
+// prepareArgumentChecks prepares all commands below c. Before a command runs, the marks are removed from its
+// arguments. A wrong number of arguments is reported as misuse.
 func prepareArgumentChecks(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepareArgumentChecks(sub)
@@ -25,7 +25,7 @@ func prepareArgumentChecks(c *cobra.Command) {
 		}
 		check := sub.Args
 		sub.Args = func(cmd *cobra.Command, args []string) error {
-			removeMarks(args) // in place, so that RunE receives them without marks
+			removeMarks(args) // Change the slice itself, because RunE receives the same slice.
 			if check == nil {
 				return nil
 			}
@@ -39,8 +39,9 @@ func prepareArgumentChecks(c *cobra.Command) {
 	}
 }
 
-// requireArgCount returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
-// upper limit. description describes the expected arguments in the error, and "" means that there are none.
+// requireArgCount returns a check for the number of arguments, which must be from minArgs to maxArgs. A negative
+// maxArgs means no upper limit. The error contains description, which describes the expected arguments. It is "" if
+// there must be none.
 func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalArgs {
 	description = cmp.Or(description, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {
@@ -55,22 +56,23 @@ func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalA
 	}
 }
 
-// negatedTermPattern matches a filter term such as -tag:draft, which the flag parser would read as several
-// short flags.
+// negatedTermPattern matches a negated filter term such as -tag:draft. The flag parser would take it for several short
+// flags.
 var negatedTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
 
-// excludedWordPattern matches a word that recall must exclude, such as -deploy. The only short flags of
-// recall are -q and -h.
+// excludedWordPattern matches a word that recall must exclude, such as -deploy. The only short flags of recall are -q
+// and -h.
 var excludedWordPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) },
 )
 
-// argumentMark is the prefix of a marked argument. It is unambiguous because an argument of a process
-// cannot contain a NUL byte.
+// argumentMark is the prefix that marks an argument. It cannot be part of an argument, because a process's arguments
+// contain no NUL byte.
 const argumentMark = "\x00"
 
-// markMinusTerms marks negated filter terms and, for recall, excluded words before an argument "--", so that the flag
-// parser does not treat them as flags. After parsing, removeMarks and checkFlagValues remove the marks.
+// markMinusTerms marks arguments that begin with a minus sign and are not flags, so that the flag parser does not read
+// them as flags. These are negated filter terms and, for recall, excluded words, if they precede an argument "--".
+// After parsing, removeMarks and checkFlagValues remove the marks.
 func markMinusTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
@@ -87,7 +89,7 @@ func markMinusTerms(args []string) []string {
 	return marked
 }
 
-// removeMarks removes the marks from arguments in place, and returns the arguments.
+// removeMarks removes the marks from the arguments, and returns the same slice.
 func removeMarks(args []string) []string {
 	for i, arg := range args {
 		args[i] = strings.TrimPrefix(arg, argumentMark)
@@ -95,9 +97,9 @@ func removeMarks(args []string) []string {
 	return args
 }
 
-// checkFlagValues removes marks from flag values, because a marked term may also be a flag value, as
-// in --content -tag:draft. It returns an error if a flag has an empty value, which may come from an
-// unset variable of a script. Without its limits, keys or proofs a command would do something else.
+// checkFlagValues removes the marks from the values of flags, because a marked argument may be a flag's value, as in
+// --content -tag:draft. It returns an error if a flag has an empty value. Such a value may come from a variable that a
+// script did not set, and without its limit, key or proof the command would do something else.
 func checkFlagValues(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

@@ -1,4 +1,4 @@
-// This file asks questions at the terminal.
+// This file asks the person questions at the terminal.
 
 package cli
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// confirm asks a question at the terminal. It returns an error unless the answer is yes.
+// confirm asks a question at the terminal. It returns an error unless the person answers yes.
 func (env *environment) confirm(question string) error {
 	line, err := env.ask(question + " [y/N] ")
 	if err != nil {
@@ -21,7 +21,7 @@ func (env *environment) confirm(question string) error {
 	return requireYes(strings.TrimSpace(line))
 }
 
-// confirmDefaultYes is like confirm, but an empty line means yes. The end of the input does not.
+// confirmDefaultYes is like confirm, but an empty line also means yes. The end of the input does not.
 func (env *environment) confirmDefaultYes(question string) error {
 	line, err := env.ask(question + " [Y/n] ")
 	if err != nil {
@@ -30,8 +30,8 @@ func (env *environment) confirmDefaultYes(question string) error {
 	return checkReplyDefaultYes(line)
 }
 
-// checkReplyDefaultYes is like requireYes, but an empty line means yes. The end of the input, which has no newline,
-// does not.
+// checkReplyDefaultYes is like requireYes, but an empty line also means yes. At the end of the input, the line has no
+// newline and does not mean yes.
 func checkReplyDefaultYes(line string) error {
 	if line != "" && strings.TrimSpace(line) == "" {
 		return nil
@@ -39,8 +39,8 @@ func checkReplyDefaultYes(line string) error {
 	return requireYes(strings.TrimSpace(line))
 }
 
-// ask prints a question and returns the line that the person types, with its newline. It returns
-// "" at the end of the input.
+// ask prints a question, and returns the line that the person types, with its newline. At the end of the input, it
+// returns "".
 func (env *environment) ask(question string) (line string, err error) {
 	fmt.Fprint(env.Stderr, question)
 	line, err = bufio.NewReader(env.Stdin).ReadString('\n')
@@ -50,7 +50,7 @@ func (env *environment) ask(question string) (line string, err error) {
 	return line, err
 }
 
-// requireYes returns nil if the reply to a question is yes, otherwise an error that says that nothing was changed.
+// requireYes returns nil if the reply is yes. Otherwise it returns an error that says that nothing was changed.
 func requireYes(reply string) error {
 	switch strings.ToLower(reply) {
 	case "y", "yes":
@@ -59,9 +59,9 @@ func requireYes(reply string) error {
 	return &hintedError{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }
 
-// confirmSecret asks a person whether to store text that looks like a secret, and reports whether the call
-// that err refused must be repeated. Without a terminal it returns an error that names the flag for
-// this. An err of another kind, or nil, is returned unchanged.
+// confirmSecret handles the error of a call that was refused because a text looks like a secret. It asks the person
+// whether to store the text, and returns true if the call must be repeated. Without a terminal, it returns an error
+// that names the flag for this. It returns any other error unchanged.
 func (mem *openMemory) confirmSecret(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {

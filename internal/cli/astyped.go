@@ -1,5 +1,4 @@
-// This file adapts the commands that messages print. A command is rewritten so that it works if a person types it
-// after this run.
+// This file rewrites the commands in messages so that they work exactly as printed if a person types them.
 
 package cli
 
@@ -12,23 +11,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commandPattern matches a command of this program in a text. The characters that may precede the name
-// are limited, so that a path such as sessions.oxbow does not match.
+// commandPattern matches a command of oxbow in a text. Only certain characters may precede the name, so that a path
+// such as sessions.oxbow does not match.
 var commandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
 })
 
-// commandsWithoutHome contains the commands that do not work on the home of a run.
+// commandsWithoutHome contains the commands that do not use the home of a run. They get no flag --home.
 var commandsWithoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
 	"trust": true, "version": true}
 
-// launcherVariable is the variable in which a launcher, such as the npm package's launcher,
-// stores how a person started it.
+// launcherVariable is the environment variable in which a launcher, such as that of the npm package, stores how the
+// person started it.
 const launcherVariable = "OXBOW_LAUNCHER"
 
-// programInvocation returns the words with which a person starts this program again: "npx oxbow" if npx started the
-// program, "go run ./cmd/oxbow" if go run built it, "oxbow" if a shell finds the program by that name, and otherwise
-// the program's path.
+// programInvocation returns the words with which the person can start this program again. They are "npx oxbow" if npx
+// started it, "go run ./cmd/oxbow" if go run built it, and "oxbow" if a shell finds the program by that name.
+// Otherwise they are the program's path.
 func (env *environment) programInvocation() string {
 	switch {
 	case env.Getenv(launcherVariable) == "npx":
@@ -41,8 +40,8 @@ func (env *environment) programInvocation() string {
 	return "oxbow"
 }
 
-// setupInvocation is like programInvocation, for the command setup. It writes the program's path
-// into clients' files, so a program that go run built is installed first.
+// setupInvocation is like programInvocation, but for the command setup. That command writes the program's path into
+// clients' files, so a program that go run built must be installed first.
 func (env *environment) setupInvocation() string {
 	if env.isGoRun() {
 		return "go install ./cmd/oxbow && oxbow"
@@ -57,27 +56,28 @@ func rootCommandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// rewriteCommands rewrites the commands in a text so that they work as typed in the shell of this run. Commands
-// that work on a home get the flag --home if this run has it. The name oxbow is replaced by the words with which a
-// person starts this program; see [environment.programInvocation].
+// rewriteCommands rewrites the commands in a text so that they work as typed in the shell of this run. If this run has
+// the flag --home, commands that use a home get it. The name oxbow is replaced by the words that
+// [environment.programInvocation] returns.
 func (mem *openMemory) rewriteCommands(text string) string {
 	if mem.finder.homeFlag == "" ||
-		mem.finder.homeFlag == homeDir { // init sets homeDir, which is found without the flag
+		// The command init sets this value itself. The home is found there without the flag.
+		mem.finder.homeFlag == homeDir {
 		return mem.rewriteCommandsWithFlag("", text)
 	}
 	return mem.rewriteCommandsWithFlag(" --home "+shellQuote(mem.finder.homeFlag), text)
 }
 
-// clientCommandRewriter returns a function that is like rewriteCommands, for the answers of a server or of a hook,
-// which a client starts. Their reader has another shell, so the commands get the flag --home unless that shell
-// finds the home by itself.
+// clientCommandRewriter is like rewriteCommands, but returns a function for the answers of a server or a hook. A
+// client starts these, and the reader of the answers has another shell. Therefore commands get the flag --home, unless
+// that shell finds the home by itself.
 func (mem *openMemory) clientCommandRewriter() func(text string) string {
 	homeFlag := mem.finder.homeFlagForClients()
 	return func(text string) string { return mem.rewriteCommandsWithFlag(homeFlag, text) }
 }
 
-// rewriteCommandsWithFlag rewrites the commands in a text. Those that work on a home get the flag. A text that was
-// rewritten before does not change.
+// rewriteCommandsWithFlag rewrites the commands in a text, and adds the flag to commands that use a home. Rewriting a
+// text again does not change it.
 func (mem *openMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
 	program := mem.env.programInvocation()
 	if program == "oxbow" && homeFlag == "" {
@@ -100,16 +100,16 @@ func (mem *openMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
 		case isCommand:
 			return before + program + homeFlag + " " + name
 		}
-		return found // a sentence about oxbow
+		return found // The words are a sentence about oxbow, not a command.
 	})
 }
 
-// goRunPathPattern matches the path of a program that go run built. The first run has it in a temporary directory, such
-// as /tmp/go-build123/b001/exe/oxbow, and later runs in the build cache, such as
-// ~/.cache/go-build/97/97bd…-d/oxbow with 64 hexadecimal digits. Go removes both.
+// goRunPathPattern matches the path of a program that go run built. In the first run, the path is in a temporary
+// directory, such as /tmp/go-build123/b001/exe/oxbow. In later runs, it is in the build cache, such as
+// ~/.cache/go-build/97/97bd…-d/oxbow with 64 hexadecimal digits. Go removes both after some time.
 var goRunPathPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\](go-build[0-9]+[/\\]b001[/\\]exe|[0-9a-f]{2}[/\\][0-9a-f]{64}-d)[/\\][^/\\]+$`)
 })
 
-// isGoRun reports whether this program was built by go run, so that its path will not exist for long.
+// isGoRun reports whether go run built this program. The program's path then does not exist for long.
 func (e *Env) isGoRun() bool { return goRunPathPattern().MatchString(e.Executable) }

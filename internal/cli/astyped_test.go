@@ -1,4 +1,4 @@
-// This file tests that commands in messages work as typed, however oxbow was installed.
+// This file tests that the commands in messages work as typed, in whatever way oxbow was installed.
 
 package cli
 
@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// TestProgramToType tests that the last lines of init and demo name the command that starts this program.
+// TestProgramToType tests that the last lines that init and demo print name the command that starts this program.
 func TestProgramToType(t *testing.T) {
 	for _, c := range []struct {
 		name, launcher string
 		isOnPath       bool
-		want           string // %s is the path of the program
+		want           string // %s stands for the path of the program.
 	}{
 		{name: "in a directory of PATH", isOnPath: true, want: "oxbow"},
 		{name: "elsewhere", want: "%s"},
@@ -58,8 +58,8 @@ func TestProgramToType(t *testing.T) {
 	}
 }
 
-// TestGoRun tests that the first command of README, go run ./cmd/oxbow demo, ends with commands that work in the
-// clone, and that setup refuses to write the path of such a program into the files of clients.
+// TestGoRun tests the first command in the README, go run ./cmd/oxbow demo. It must end with commands that work in the
+// clone. The command setup must refuse to write the path of such a program into clients' files.
 func TestGoRun(t *testing.T) {
 	cached := strings.Repeat("97bd", 16)
 	for _, c := range []struct {

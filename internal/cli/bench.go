@@ -1,4 +1,4 @@
-// This file implements the command "oxbow bench", which runs a separate program for measurements.
+// This file implements the command "oxbow bench", which runs a separate benchmark program.
 
 package cli
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// benchProgram is the file name of the program for measurements. It is a separate program so that
-// oxbow contains neither readers of data sets nor systems to compare with.
+// benchProgram is the file name of the benchmark program. It is a separate program, so that oxbow itself contains
+// neither readers of data sets nor other systems for comparison.
 const benchProgram = "oxbow-bench"
 
 func benchCommand(env *environment) *cobra.Command {
@@ -50,7 +50,7 @@ Without --data, quality and inject use a small built-in set.`,
 	}
 }
 
-// runBench runs the program for measurements, and builds the program first if necessary.
+// runBench runs the benchmark program. If the program does not exist yet, runBench builds it first.
 func (env *environment) runBench(ctx context.Context, args []string) error {
 	name := benchProgram
 	if env.GOOS == "windows" {
@@ -67,7 +67,7 @@ func (env *environment) runBench(ctx context.Context, args []string) error {
 	if source == "" || err != nil {
 		return benchMissingError(source)
 	}
-	// Do not use "go run", which would start the program in the source directory and hide the exit
+	// Build the program instead of using "go run", which would start it in the source directory and hide its exit
 	// status.
 	dir, err := os.MkdirTemp("", "oxbow-bench-")
 	if err != nil {
@@ -82,8 +82,7 @@ func (env *environment) runBench(ctx context.Context, args []string) error {
 	return env.runProgram(ctx, append([]string{program}, args...))
 }
 
-// findProgram returns the path of a program next to this program or in PATH, or "" if there is
-// none.
+// findProgram returns the path of a program that is next to this program or in PATH. It returns "" if there is none.
 func (env *environment) findProgram(name string) string {
 	if env.Executable != "" {
 		if p, err := exec.LookPath(filepath.Join(filepath.Dir(env.Executable), name)); err == nil {
@@ -91,14 +90,14 @@ func (env *environment) findProgram(name string) string {
 		}
 	}
 	p, err := exec.LookPath(name)
-	if err != nil || !filepath.IsAbs(p) { // a relative path may lead to a file that came with a project
+	if err != nil || !filepath.IsAbs(p) { // Ignore a relative path, because the file may have come with a project.
 		return ""
 	}
 	return p
 }
 
-// findBenchSource returns the source directory of the program for measurements. It looks in the clone
-// that contains the working directory or this program, and returns "" if there is none.
+// findBenchSource returns the source directory of the benchmark program in the clone that contains the working
+// directory or this program. It returns "" if there is no such clone.
 func (env *environment) findBenchSource() (string, error) {
 	wd, err := env.Getwd()
 	if err != nil {
@@ -107,7 +106,8 @@ func (env *environment) findBenchSource() (string, error) {
 	for _, dir := range []string{wd, filepath.Dir(env.Executable)} {
 		for up := ""; filepath.IsAbs(dir) && dir != up; dir = filepath.Dir(dir) {
 			up = dir
-			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod")) // a file that cannot be read is ignored
+			// Ignore the error: a file that cannot be read does not belong to a clone.
+			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod"))
 			if bytes.HasPrefix(b, []byte("module github.com/oxbow-memory/oxbow/test/bench\n")) {
 				return filepath.Join(dir, "test", "bench"), nil
 			}
@@ -116,7 +116,7 @@ func (env *environment) findBenchSource() (string, error) {
 	return "", nil
 }
 
-// benchMissingError returns an error that says how to get the program for measurements.
+// benchMissingError returns an error that says how to get the benchmark program.
 func benchMissingError(source string) error {
 	if source != "" {
 		return &hintedError{errors.New("there is no " + benchProgram + ", and no Go to build it"),
@@ -127,8 +127,8 @@ func benchMissingError(source string) error {
 		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
 }
 
-// runProgram runs a program and waits until it ends. If the program fails, it has printed the
-// reason itself.
+// runProgram runs a program and waits until it ends. If the program fails, the returned error prints nothing, because
+// the program has printed the reason.
 func (env *environment) runProgram(ctx context.Context, argv []string) error {
 	err := env.RunProgram(ctx, argv)
 	var exit *exec.ExitError

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// file writes an executable file below the directory of the world.
+// file writes an executable file below the world's directory.
 func (w *world) file(t *testing.T, name, content string) string {
 	t.Helper()
 	p := filepath.Join(w.dir, filepath.FromSlash(name))
@@ -32,9 +32,11 @@ func TestBenchIsFound(t *testing.T) {
 	const module = "module github.com/oxbow-memory/oxbow/test/bench\n\ngo 1.26.0\n"
 	for _, c := range []struct {
 		name  string
-		files map[string]string // files below the directory of the world
+		files map[string]string // executable files below the world's directory, by path
 		wd    string
-		want  []string // commands that are started; W is the world, and T is the directory of the built program
+		// The commands that must be started. W stands for the world's directory, and T for the directory of the built
+		// program.
+		want  []string
 		fails string
 	}{
 		{"next to the program",
@@ -87,7 +89,7 @@ func TestBenchIsFound(t *testing.T) {
 	}
 }
 
-// TestBenchThatDoesNotStart tests that oxbow bench fails if the program cannot be started.
+// TestBenchThatDoesNotStart tests that oxbow bench fails if the benchmark program cannot be started.
 func TestBenchThatDoesNotStart(t *testing.T) {
 	w := newWorld(t)
 	w.file(t, "bin/oxbow-bench", "")

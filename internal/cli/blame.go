@@ -64,7 +64,7 @@ func formatLineRange(n annotations.Annotation) string {
 	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
 }
 
-// annotationsByID returns the annotations of a result by ID.
+// annotationsByID returns the annotations of a result as a map by their IDs.
 func annotationsByID(out annotations.BlameOut) map[string]annotations.Annotation {
 	byID := map[string]annotations.Annotation{}
 	for _, n := range out.Annotations {
@@ -90,7 +90,7 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 		env.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
-			if l.Commit == "" { // for a line without a commit, as git prints it
+			if l.Commit == "" { // Git prints this for a line that is not committed.
 				for _, by := range []string{"author", "committer"} {
 					l.PorcelainHead = append(l.PorcelainHead, by+" Not Committed Yet", by+
 						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, env.Now().Unix()), by+"-tz +0000")
@@ -110,8 +110,8 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 	env.showNotes(out.Notes)
 }
 
-// printBlameText prints the lines of the file, with each annotation above its first line. The lines keep their
-// indentation, which the text of a report loses.
+// printBlameText prints the lines of the file, and each annotation above its first line. It prints them directly,
+// because a report would lose the lines' indentation.
 func (env *environment) printBlameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)
@@ -119,7 +119,7 @@ func (env *environment) printBlameText(out annotations.BlameOut) {
 		for _, id := range l.AnnotationIDs {
 			n, ok := why[id]
 			if !ok {
-				continue // printed before
+				continue // This annotation was already printed.
 			}
 			delete(why, id)
 			mark := ""

@@ -1,4 +1,4 @@
-// This file finds profiles, and restricts a run to the profile that it is bound to.
+// This file finds profiles, and restricts a run to the profile to which it is bound.
 
 package cli
 
@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// loadProfiles returns the profiles of the home, followed by the profiles of the working directory's
-// project.
+// loadProfiles returns the profiles of the home, followed by the profiles of the project that contains the working
+// directory.
 func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	if mem.profileSet != nil {
 		return mem.profileSet, nil
@@ -29,7 +29,7 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first place is always the home's, even if the home does not exist yet.
+	// The first place is always that of the home, even if the home does not exist yet.
 	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
 	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
 		own.FS, err = mem.openDir(home)
@@ -49,17 +49,17 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 		set.Repeats = mem.repeatsForeignText
 	}
 	root, err := mem.env.absolutePath(".")
-	if err != nil { // a home that was named needs no working directory
+	if err != nil { // A home that was named by a flag needs no working directory.
 		mem.profileSet = set
 		return set, nil
 	}
-	// Ignore the error: a directory that cannot be named as a project may still contain profiles.
+	// Ignore the error: a directory that has no project name may still contain profiles.
 	if p, err := mem.env.projectOf("."); err == nil {
 		root = p.RootDir
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
 	if output.SameFile(home, filepath.Join(root, homeDir)) {
-		// The home belongs to the project, so do not read its profiles a second time.
+		// The project contains the home, so do not read the home's profiles a second time.
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
 	}
 	if !output.SameFile(home, root) {
@@ -73,10 +73,10 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// withholdReasonFunc returns a function that reports why a document of the home must not be used, or "".
-// For a foreign home this applies to all documents, and isProject is true because its profiles
-// count as the project's. For another home that was found, it applies to documents that a pull or
-// a checkout may have brought.
+// withholdReasonFunc returns a function that returns the reason why a document of the home must not be used, or "" if
+// it may be used. In a foreign home, no document may be used, and isProject is true, because its profiles count as
+// those of a project. In another home that was found and not named, documents that a pull or a checkout may have
+// brought must not be used.
 func (finder *homeFinder) withholdReasonFunc(
 	home string,
 ) (withhold func(path string) string, isProject bool, err error) {
@@ -91,9 +91,9 @@ func (finder *homeFinder) withholdReasonFunc(
 	return func(path string) string { return finder.host().Trusted.DocumentRefusal(home, path) }, false, err
 }
 
-// boundProfileName returns the name of the profile that the run is bound to, or "". The profile comes from
-// --profile or from $OXBOW_PROFILE. If both are set and differ, boundProfileName returns an error, so that
-// an agent cannot replace the profile that was set in the agent's environment.
+// boundProfileName returns the name of the profile to which the run is bound, or "". The flag --profile or
+// $OXBOW_PROFILE names the profile. If both name different profiles, it returns an error, so that an agent cannot
+// replace the profile in its environment.
 func (mem *openMemory) boundProfileName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
 	namesBoth := mem.profileFlag != "" && env != ""
@@ -111,8 +111,8 @@ func (mem *openMemory) boundProfileName() (string, error) {
 	return mem.profileFlag, nil
 }
 
-// boundProfile returns the profile that the run is bound to, or nil. The profile is read only once, so
-// that editing it does not affect a running server.
+// boundProfile returns the profile to which the run is bound, or nil. It reads the profile only once, so that a later
+// edit does not affect a running server.
 func (mem *openMemory) boundProfile() (*profile.Resolved, error) {
 	name, err := mem.boundProfileName()
 	if err != nil {
@@ -139,8 +139,8 @@ func (mem *openMemory) resolveProfile(name string) (profile.Resolved, error) {
 	return r, asUsageError(err)
 }
 
-// restrictToProfile returns the part of m that the run may see. Without a bound profile this is m itself.
-// Closing the returned memory closes m, which is closed at the latest at the end of the run.
+// restrictToProfile returns the part of m that the run may see. If no profile binds the run, this is m itself. Closing
+// the result closes m. Otherwise m is closed at the end of the run.
 func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error) {
 	r, err := mem.boundProfile()
 	if err != nil || r == nil {
@@ -150,9 +150,9 @@ func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error)
 	return scope.Within(m, r.Scope()), nil
 }
 
-// commandsWithinProfile lists the commands that may run while bound to a profile. They reach entries only
-// through the memory. All other commands are refused, because they read or write files that
-// contain entries outside the profile.
+// commandsWithinProfile lists the commands that may run while a profile binds the run. They reach entries only through
+// the restricted memory. All other commands are refused, because they read or write files with entries outside of the
+// profile.
 var commandsWithinProfile = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp",
 	"context",
@@ -161,13 +161,13 @@ var commandsWithinProfile = []string{
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
 	"session", "session list", "session show", "session search", "session resume",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
-	"annotate", "why", "blame", // use only the annotations of the working tree
-	"annotate merge-driver", // merges files that git names
+	"annotate", "why", "blame", // These use only the annotations of the working tree.
+	"annotate merge-driver", // This merges only the files that git names.
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 
-// checkCommandScope returns an error if the run is bound to a profile and the command could reach entries
-// outside it.
+// checkCommandScope returns an error if a profile binds the run and the command could reach entries outside of the
+// profile.
 func (mem *openMemory) checkCommandScope(cmd *cobra.Command) error {
 	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
 	if command == "" || slices.Contains(commandsWithinProfile, command) {
@@ -176,8 +176,7 @@ func (mem *openMemory) checkCommandScope(cmd *cobra.Command) error {
 	return mem.requireUnbound(command)
 }
 
-// requireUnbound returns an error if the run is bound to a profile, because the command reads or
-// writes the whole memory.
+// requireUnbound returns an error if a profile binds the run. The command needs the whole memory.
 func (mem *openMemory) requireUnbound(command string) error {
 	name, err := mem.boundProfileName()
 	if err != nil || name == "" {
@@ -186,8 +185,7 @@ func (mem *openMemory) requireUnbound(command string) error {
 	return &hintedError{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
 }
 
-// outputPath returns the absolute path of an output file, or an error if the memory is at that
-// path.
+// outputPath returns the absolute path of an output file. It returns an error if the memory itself is at that path.
 func (mem *openMemory) outputPath(path string) (string, error) {
 	abs, err := mem.env.absolutePath(path)
 	bound, berr := mem.boundProfileName()
@@ -199,8 +197,7 @@ func (mem *openMemory) outputPath(path string) (string, error) {
 	return abs, asUsageError(output.CheckTarget(p, abs, bound != ""))
 }
 
-// scopeError reports that a command cannot run while bound to a profile. It matches
-// oxbow.ErrUnsupported.
+// scopeError reports that a command cannot run while a profile binds the run. It matches oxbow.ErrUnsupported.
 type scopeError struct{ command, profile string }
 
 func (e *scopeError) Error() string {

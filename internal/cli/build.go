@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// readVersion returns the version of the program. It decodes the build information only once, because each request of
-// a server needs the version.
+// readVersion returns the program's version. The build information is decoded only once, because a server needs the
+// version for each request.
 var readVersion = sync.OnceValue(decodeVersion)
 
 func decodeVersion() verb.Version {
@@ -40,5 +40,5 @@ func decodeVersion() verb.Version {
 	return v
 }
 
-// moduleVersion returns the version of this module, or (devel).
+// moduleVersion returns the version of oxbow's module, or "(devel)" if it is not known.
 func moduleVersion() string { return readVersion().Version }

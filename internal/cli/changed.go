@@ -1,4 +1,4 @@
-// This file implements the command "oxbow changed", and the notice of other commands that agents
+// This file implements the command "oxbow changed". It also prints the notice of other commands that agents have
 // changed a person's text.
 
 package cli
@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	maxNoticeEntries = 3 // entries in a notice
-	maxNoticeLines   = 8 // lines of a difference in a notice
+	maxNoticeEntries = 3 // maximum number of entries in a notice
+	maxNoticeLines   = 8 // maximum number of lines of a difference in a notice
 )
 
 func changedCommand(mem *openMemory) *cobra.Command {
@@ -61,10 +61,10 @@ changed after the agent's change stay. oxbow undo takes this back.`,
 	return c
 }
 
-// addChangeNotice makes c print the notice of printChangeNotice after it succeeded.
+// addChangeNotice makes c print the notice of printChangeNotice after it has succeeded.
 func (mem *openMemory) addChangeNotice(c *cobra.Command) { addSuccessHook(c, mem.printChangeNotice) }
 
-// addSuccessHook makes c call tell after it succeeded.
+// addSuccessHook makes c call hook after it has succeeded.
 func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -76,8 +76,8 @@ func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	}
 }
 
-// printHeldBackNotice prints a line on standard error if entries wait for approval, so that the inbox names
-// everything that waits for the person. It prints nothing in the runs in which printChangeNotice prints nothing.
+// printHeldBackNotice prints a line on standard error if entries wait for approval, so that the inbox mentions
+// everything that waits for the person. It prints nothing in the cases in which printChangeNotice prints nothing.
 func (mem *openMemory) printHeldBackNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return
@@ -87,7 +87,7 @@ func (mem *openMemory) printHeldBackNotice(ctx context.Context) {
 	}
 }
 
-// canPrintNotices reports whether a run may print notices about a memory that is the person's own.
+// canPrintNotices reports whether the run may print notices. The memory must be the person's own.
 func (mem *openMemory) canPrintNotices() bool {
 	if variable, _ := mem.env.detectAgent(); variable != "" {
 		return false
@@ -102,9 +102,9 @@ func (mem *openMemory) canPrintNotices() bool {
 	return err == nil && !foreign
 }
 
-// printChangeNotice prints a notice on standard error if agents changed texts of the person. It prints
-// nothing in a run that an agent started, or if --json or --quiet is set. Errors are ignored,
-// because the commands that use the memory report errors.
+// printChangeNotice prints a notice on standard error if agents have changed texts of the person. It prints nothing if
+// an agent started the run, or if --json or --quiet is set. It ignores errors, because the command itself reports
+// them.
 func (mem *openMemory) printChangeNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return

@@ -1,5 +1,4 @@
-// This file exports the command tree, from which the release command makes manual pages and
-// completions.
+// This file exports the command tree. The release command makes manual pages and completions from it.
 
 package cli
 
@@ -11,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands returns all commands with their help, for manual pages. The commands are not to be
-// run.
+// Commands returns all commands with their help, for manual pages. The returned commands must not be run.
 func Commands() *cobra.Command {
 	return newOpenMemory(Env{GOOS: runtime.GOOS, Getenv: os.Getenv, Getwd: os.Getwd}).rootCommand(Run)
 }

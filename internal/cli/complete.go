@@ -38,15 +38,15 @@ also works for filters in a query: oxbow recall project:<Tab>.`,
 	}
 }
 
-// maxCompletions is the maximum number of completions that a shell is offered.
+// maxCompletions is the maximum number of words that a shell is offered.
 const maxCompletions = 200
 
-// completionSource returns the words that may replace start. It returns nothing after an error, because a
-// shell cannot show errors.
+// completionSource returns the words that may replace start. After an error it returns nothing, because a shell cannot
+// show errors during completion.
 type completionSource func(ctx context.Context, start string) []string
 
-// completeFirstArgs returns a completion function that offers words for the first n arguments. The shell
-// adds no space after a word that ends in a colon, so that the person can continue typing.
+// completeFirstArgs returns a completion function for the first n arguments. The shell adds no space after a word that
+// ends in a colon, so that the person can continue to type.
 func completeFirstArgs(n int, from completionSource) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
@@ -65,15 +65,14 @@ func completeFirstArgs(n int, from completionSource) cobra.CompletionFunc {
 	}
 }
 
-// hasShellSyntax reports whether a word could run a command if a shell inserts a part of this word
-// without quotes. Bash does so with a prefix that several words share.
+// hasShellSyntax reports whether a word could run a command if a shell inserts a part of it without quotes. Bash
+// inserts the common beginning of several words in this way.
 func hasShellSyntax(word string) bool {
 	return strings.ContainsAny(word, "$`;&|<>") || strings.ContainsFunc(word, unicode.IsControl)
 }
 
-// addCompletions adds completions to all commands below c, and to the flags of c. Arguments are
-// completed according to the words in the usage line, and flag values according to the name of
-// the flag.
+// addCompletions adds completions to all commands below c and to the flags of c. The words in a command's usage line
+// determine how its arguments are completed. A flag's name determines how its values are completed.
 func (mem *openMemory) addCompletions(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.ValidArgs == nil {
@@ -88,7 +87,7 @@ func (mem *openMemory) addCompletions(c *cobra.Command) {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
 		isFile := kind == "FILE" || kind == "DIR"
-		if from != nil || !isFile { // the shell completes files and directories itself
+		if from != nil || !isFile { // The shell completes files and directories by itself.
 			_ = c.RegisterFlagCompletionFunc(f.Name, completeFirstArgs(math.MaxInt, from))
 		}
 	}
@@ -106,13 +105,13 @@ func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.Completion
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.Use, w) })
 	}
 	switch profile := c.Parent().Name() == "profile"; {
-	case has("[FILE] [FILTER"): // files and terms
+	case has("[FILE] [FILTER"): // The arguments are a file and filter terms.
 		return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 			found, then := completeFirstArgs(n, mem.completeFilterTerms)(cmd, args, start)
 			return found, then &^ cobra.ShellCompDirectiveNoFileComp
 		}
 	case has("FILE", "PATH", "BASE"):
-		return nil // the shell completes files itself
+		return nil // The shell completes files by itself.
 	case has("DIR"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case has("FILTER", "WORDS"):
@@ -130,7 +129,7 @@ func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.Completion
 	return cobra.NoFileCompletions
 }
 
-// flagValueCompletions returns the completions for a flag's value, or nil if they are not known.
+// flagValueCompletions returns the completions for the values of a flag, or nil if the values are not known.
 func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 	fixed := func(all ...string) completionSource {
 		return func(context.Context, string) []string { return slices.Clone(all) }
@@ -158,13 +157,13 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 	}[flag]
 }
 
-// completeNames returns names of entries that begin with start.
+// completeNames returns the names of entries that begin with start.
 func (mem *openMemory) completeNames(ctx context.Context, start string) []string {
 	out, _ := callVerb(ctx, mem, verb.EntryNames, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
-// completeLabels returns all labels, each as KEY:VALUE.
+// completeLabels returns all labels in the form KEY:VALUE.
 func (mem *openMemory) completeLabels(ctx context.Context, _ string) (found []string) {
 	out, _ := callVerb(ctx, mem, labels.ListLabels, labels.LabelsIn{})
 	for _, l := range out.Labels {
@@ -182,9 +181,9 @@ func (mem *openMemory) labelValues(ctx context.Context, key string) (found []str
 	return found
 }
 
-// completeFilterTerms returns the keys of filter terms. If start has a key already, it returns the terms with that
-// key's values. Values with spaces or quotes are left out, because a shell would remove the quotes that they
-// need.
+// completeFilterTerms completes a filter term. It returns the terms with the key that start begins with. As long as
+// start contains no colon, it also returns the possible keys. It leaves out values with spaces or quotes, because a
+// shell would remove the quotes that such a value needs.
 func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
@@ -206,7 +205,7 @@ func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (f
 	return found
 }
 
-// profileNames returns all profile names or, in a bound run, only the name of its profile.
+// profileNames returns the names of all profiles. If a profile binds the run, it returns only that profile's name.
 func (mem *openMemory) profileNames(context.Context, string) []string {
 	set, err := mem.loadProfiles()
 	if err != nil {

@@ -1,6 +1,5 @@
-// This file makes the completion scripts of cobra safe. The original scripts evaluate the words
-// of the command line at each Tab, so that a pasted $(command) would run before the person
-// presses Enter.
+// This file makes the completion scripts of cobra safe. The original scripts evaluate the words of the command line at
+// each press of Tab. A pasted $(command) would then run before the person presses Enter.
 
 package cli
 
@@ -13,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A scriptEdit replaces a text that occurs exactly once in a script.
+// A scriptEdit replaces a text that occurs exactly once in a completion script.
 type scriptEdit struct{ old, new string }
 
-// scriptEdits contains the changes to the scripts by shell. A line with a character that could
-// run a command, expand a variable or redirect output gets no completions. Without such
-// characters, only quotes, backslashes and file name patterns are evaluated. The script of fish
-// needs no change because fish has already split the line into words.
+// scriptEdits contains the changes to each shell's completion script. The changed script offers no completions for a
+// line with a character that could run a command, expand a variable or redirect output. In any other line, only
+// quotes, backslashes and file name patterns are evaluated. The script for fish needs no change, because fish splits
+// the line into words itself.
 var scriptEdits = map[string][]scriptEdit{
 	"bash": {{`    # Use eval to handle any environment variables and such
     out=$(eval "${requestComp}" 2>/dev/null)

@@ -1,4 +1,4 @@
-// This file tests that completion does not run any part of the command line.
+// This file tests that a completion never runs a part of the command line.
 
 package cli
 
@@ -16,8 +16,8 @@ import (
 var activeWords = []string{"$(touch ran)", "`touch ran`", "x;touch ran;", "x&touch ran&", "x|touch ran", ">ran",
 	"<(touch ran)", "x\ntouch ran"}
 
-// completers contains scripts that complete a command line, by shell. Each prints the offered words.
-// ORIGIN is replaced by the script of oxbow, and WORD by the word before the completed word.
+// completers contains for each shell a script that completes a command line and prints the offered words. ORIGIN
+// stands for oxbow's completion script, and WORD for the word before the one that is completed.
 var completers = map[string]string{
 	"bash": `_get_comp_words_by_ref() { cur="${COMP_WORDS[COMP_CWORD]}"; prev="${COMP_WORDS[COMP_CWORD-1]}"; words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; }
 __ltrim_colon_completions() { :; }
@@ -74,7 +74,8 @@ func TestTabRunsNothing(t *testing.T) {
 	}
 }
 
-// TestIsActive tests that words which a shell might insert without quotes are not offered.
+// TestIsActive tests that completion does not offer words that would be active if a shell inserted them without
+// quotes.
 func TestIsActive(t *testing.T) {
 	for word, want := range map[string]bool{"walrus": false, "deploy (2)": false, "project:a": false, "it's": false,
 		"$(touch x)": true, "`x`": true, "a;b": true, "a\nb": true, "a\x1bb": true} {

@@ -1,5 +1,5 @@
-// This file implements the command "oxbow compress". It summarizes days into weeks and months in
-// homes that keep days, and shortens files that a model always receives whole.
+// This file implements the command "oxbow compress". In homes with a file for each day, it summarizes days into weeks
+// and months. It also shortens files that a model always receives whole.
 
 package cli
 
@@ -108,7 +108,7 @@ type compressIn struct {
 	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
-// compressToBudget shortens the file that a model receives whole so that it fits a token budget.
+// compressToBudget shortens the file that a model always receives whole, so that it fits the token budget.
 func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.CompressIn) error {
 	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 	if errors.Is(err, maintenance.ErrNoWholeFile) {
@@ -123,7 +123,7 @@ func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.Comp
 	return mem.env.showTidied(*out.Tidied, in.DryRun, "it fits already")
 }
 
-// explainNoDays names the home and its layout in an error of compress for a home without days.
+// explainNoDays adds the home and its layout to the error of a verb that works only in a home with days.
 func (mem *openMemory) explainNoDays(err error) error {
 	if !errors.Is(err, maintenance.ErrNoDays) {
 		return err
@@ -167,8 +167,8 @@ func (mem *openMemory) compressSpans(ctx context.Context, in maintenance.Compres
 	return mem.env.showDigests("compressed", "would compress", out, mem.explainNoDays(err))
 }
 
-// digestTexts reads the texts of a digest and returns them by group. A text without a group is
-// the text of the whole digest, which is allowed only if the digest has no parts.
+// digestTexts reads the texts for a digest, and returns them by group. A text without a group is for the whole digest.
+// This is allowed only if the digest has no parts.
 func (mem *openMemory) digestTexts(
 	ctx context.Context,
 	in maintenance.CompressIn,
@@ -186,7 +186,7 @@ func (mem *openMemory) digestTexts(
 		}
 		if !named {
 			in.DryRun = true
-			in.Over = cmp.Or(in.Over, 1) // with a text, all logs are shortened
+			in.Over = cmp.Or(in.Over, 1) // If a text is given, logs of any size are shortened.
 			would, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 			if err != nil {
 				return nil, err
@@ -237,7 +237,8 @@ moves to memory/undone, where nothing reads it.`,
 	return c
 }
 
-// showDigests prints the finished digests, even if err is not nil.
+// showDigests prints the digests that were made. It prints them even if err is not nil, because they were made before
+// the error.
 func (env *environment) showDigests(did, would string, out maintenance.CompressOut, err error) error {
 	if err != nil && len(out.Digests) == 0 {
 		return asUsageError(err)
@@ -252,7 +253,7 @@ func (env *environment) showDigests(did, would string, out maintenance.CompressO
 	return err
 }
 
-// digestsReport describes the finished digests. did is what was, or would be, done with them.
+// digestsReport describes digests. The word did says what was done with them, or would be done in a dry run.
 func digestsReport(did string, done []verb.Digest, dry bool) (r report.Report) {
 	var names []string
 	for _, d := range done {
@@ -275,7 +276,7 @@ func digestsReport(did string, done []verb.Digest, dry bool) (r report.Report) {
 	return r
 }
 
-// digestSections describes a digest and its parts. A dry run shows the text of each part.
+// digestSections describes one digest and its parts. In a dry run, it shows the text of each part.
 func digestSections(did string, d verb.Digest, dry bool) []report.Section {
 	files := report.Words(countText(len(d.Covers), "file", "files"))
 	all := []report.Section{report.Line{ShortValue: report.Name(d.Name),
@@ -285,7 +286,7 @@ func digestSections(did string, d verb.Digest, dry bool) []report.Section {
 		all = append(all, l)
 	}
 	for _, p := range d.Parts {
-		if p.Entries == 0 { // undone: the covered files are not read
+		if p.Entries == 0 { // The number of entries is not known, because an undo does not read the covered files.
 			continue
 		}
 		add(report.Line{Indent: 2, Sentence: report.Sentencef("%s  %s, %s to %s", p.Entry,

@@ -48,20 +48,20 @@ is kept in another file.`,
 	})
 }
 
-// tidiedOut is the result of tidying as JSON.
+// tidiedOut is the JSON output for steps that tidy a memory.
 type tidiedOut struct {
 	verb.Tidied
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// printTidiedJSON prints the result of tidying as JSON. If there are no steps, it prints an empty
-// list.
+// printTidiedJSON prints the steps as JSON. If there are no steps, it prints an empty list.
 func (env *environment) printTidiedJSON(did verb.Tidied, dry bool) error {
 	did.Steps = append([]verb.Step{}, did.Steps...)
 	return env.printJSON(tidiedOut{did, dry})
 }
 
-// showTidied prints the steps that were done, or would be done in a dry run.
+// showTidied prints the steps that were done, or that would be done in a dry run. If there are none, it prints the
+// reason nothing.
 func (env *environment) showTidied(did verb.Tidied, dry bool, nothing string) error {
 	if env.json {
 		return env.printTidiedJSON(did, dry)
@@ -70,7 +70,7 @@ func (env *environment) showTidied(did verb.Tidied, dry bool, nothing string) er
 	return nil
 }
 
-// tidiedReport describes the steps. If there are none, the report begins with the text nothing, which is the reason.
+// tidiedReport describes the steps. If there are none, the report contains the text nothing, which is the reason.
 func tidiedReport(did verb.Tidied, dry bool, nothing string) (r report.Report) {
 	for _, n := range did.Notes {
 		r.AddNotef("%s", report.Text(n))

@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxInputBytes is the maximum number of bytes that are read. It is one more than an entry may
-// contain, so that longer input can be refused.
+// maxInputBytes is the maximum number of bytes that are read. It is one byte more than an entry may contain, so that
+// longer input is noticed.
 const maxInputBytes = oxbow.MaxContent + 1
 
-// readFile reads a file of content without changing line ends. The name "-" means standard input.
+// readFile reads the content of an entry from a file, without changing line ends. The name "-" means standard input.
 func (env *environment) readFile(name string) (string, error) {
 	if name == "-" {
 		return env.readStdin()
@@ -50,7 +50,7 @@ func (env *environment) readStdin() (string, error) {
 	return readAll(env.Stdin, stdinName)
 }
 
-// byteOrderMark is the byte order mark that some Windows editors write before UTF-8 text.
+// byteOrderMark is the UTF-8 byte order mark, with which some Windows editors begin a file.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func readAll(r io.Reader, from string) (string, error) {

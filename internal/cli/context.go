@@ -49,7 +49,8 @@ command that is bound to a profile takes only handoffs with this profile.`,
 	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.printContext(ctx, in) })
 }
 
-// printContext prints the context for a handoff, a profile, or the system of another layout.
+// printContext prints the context for a handoff, for a profile, or for the home of another layout, depending on the
+// flags and the home.
 func (mem *openMemory) printContext(ctx context.Context, in contextIn) error {
 	bound, err := mem.boundProfileName()
 	if err != nil {
@@ -82,8 +83,8 @@ func (mem *openMemory) printContext(ctx context.Context, in contextIn) error {
 	)
 }
 
-// printSessionContext prints the context for a session that continues the work of a handoff. If no
-// handoff is open, it prints the usual context.
+// printSessionContext prints the context for a session that continues the work of a handoff. If no handoff is open, it
+// prints the context of any other session.
 func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.OpenSessionIn) (err error) {
 	in.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
@@ -103,7 +104,7 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 	return printResult[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
 }
 
-// printLayoutContext prints the context that the system of another layout would put before the model.
+// printLayoutContext prints the context that the layout's own system would show to a model.
 func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
 		return usageErrorf(
@@ -162,8 +163,8 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	return nil
 }
 
-// sessionStartFunc returns a function that starts a session of the home, which takes the open handoff. The
-// context contains the texts of the handoff's skills.
+// sessionStartFunc returns a function that starts a session of the home. Starting a session takes the open handoff.
+// The context contains the texts of the skills that the handoff names.
 func (mem *openMemory) sessionStartFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 		l, err := mem.newLoader()
@@ -187,8 +188,8 @@ func (env *environment) showSelectionOrManifest(out verb.SelectionOut, manifest 
 	}
 }
 
-// showSelection prints the text of a selection byte for byte in a pipe, because other programs read it there. Notes go
-// to standard error.
+// showSelection prints a selection's text. In a pipe, it prints the exact bytes, because another program reads them.
+// Notes are printed on standard error.
 func (env *environment) showSelection(out verb.SelectionOut) {
 	env.printText(out.Text)
 	for _, n := range out.Notes {
@@ -202,7 +203,7 @@ func (env *environment) showSelection(out verb.SelectionOut) {
 	}
 }
 
-// showTextOrManifest prints the text of a context or, if wantsManifest is set, its manifest.
+// showTextOrManifest prints a context's text. If wantsManifest is set, it prints the context's manifest instead.
 func (env *environment) showTextOrManifest(text, manifest string, wantsManifest bool) {
 	if wantsManifest {
 		env.showManifest(manifest)
@@ -211,7 +212,7 @@ func (env *environment) showTextOrManifest(text, manifest string, wantsManifest 
 	}
 }
 
-// showManifest prints a manifest, which lists the parts of a context.
+// showManifest prints the manifest of a context, which lists the context's parts.
 func (env *environment) showManifest(manifest string) {
 	for line := range strings.Lines(manifest) {
 		env.printf("%s\n", cleanControl(strings.TrimRight(line, "\n")))

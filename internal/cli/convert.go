@@ -69,7 +69,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 	}
 	out, err := callVerbRawError(ctx, mem, transfer.Convert, in)
 	if e, ok := errors.AsType[*transfer.RefusedEntriesError](err); ok {
-		// These lines are printed here, beside the error, because a call that failed has no report.
+		// Print these lines here, together with the error, because a failed call has no report.
 		shown := firstItems(e.Refused)
 		for _, r := range shown {
 			mem.env.printNote("%s: %s", printableName(r.Name), cleanControl(r.Reason))
@@ -89,7 +89,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 	return printResult(mem, out, reportPrinter[transfer.ConvertOut](mem))
 }
 
-// createHome creates a new home in dir. If dir is "", the home exists only in memory.
+// createHome creates a new home in dir. If dir is "", it creates the home only in memory.
 func (mem *openMemory) createHome(
 	ctx context.Context,
 	target layout.Dialect,
@@ -128,7 +128,7 @@ func (mem *openMemory) createHome(
 		if cerr := h.Close(); cerr != nil && !errors.Is(cerr, oxbow.ErrClosed) {
 			err = errors.Join(err, cerr)
 		}
-		if c, ok := o.FS.(io.Closer); ok { // Windows cannot rename an open directory
+		if c, ok := o.FS.(io.Closer); ok { // Windows cannot rename a directory that is open.
 			err = errors.Join(err, c.Close())
 		}
 		return err

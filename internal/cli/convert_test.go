@@ -1,4 +1,4 @@
-// This file tests that a memory is copied between any two layouts, and that nothing is lost.
+// This file tests that a memory can be converted from any layout to any other layout without a loss.
 
 package cli
 
@@ -40,6 +40,6 @@ func TestConvertBetweenLayouts(t *testing.T) {
 				}
 			}
 		}
-		w.must(t, "--home", filepath.Join(w.dir, from), "check") // the source is still sound
+		w.must(t, "--home", filepath.Join(w.dir, from), "check") // The source must still be undamaged.
 	}
 }

@@ -1,5 +1,5 @@
-// This file supports daemons: other programs that serve memories like oxbow serve, but do not
-// keep them in files.
+// This file supports daemons. A daemon is another program that serves memories like oxbow serve, but does not store
+// them in files.
 
 package cli
 
@@ -11,27 +11,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Daemon describes a program that has a command serve of its own. This command has the same flags
-// and interfaces as oxbow serve, but uses the memories of [Memories]. The other data of a home,
-// such as session archives, keys and tokens, stays in the home's directory.
+// Daemon describes a program that has its own command serve. That command has the same flags and interfaces as oxbow
+// serve, but uses [Memories] instead of store files. All other data of a home, such as session archives, keys and
+// tokens, stays in the home's directory.
 type Daemon struct {
-	Root  *cobra.Command // name of the program, and its commands besides serve
-	Serve *cobra.Command // help text and additional flags of serve
+	Root  *cobra.Command // root command with the program's name, and its commands besides serve
+	Serve *cobra.Command // help text and additional flags of the command serve
 
-	// Start starts the storage of the memories and waits until it can be used. It calls tell with
-	// the reason for waiting.
+	// Start starts the storage of the memories and waits until it can be used. While it waits, it calls tell with the
+	// reason.
 	Start func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 
-// MainDaemon runs the command line of this process, which is a daemon, and returns its exit
-// status.
+// MainDaemon runs a daemon's command line in this process, and returns the exit status.
 func MainDaemon(d Daemon) int {
 	run := func(ctx context.Context, env Env) int { return runDaemon(ctx, env, d) }
-	return runMain(run, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
+	// SIGHUP is not handled here, because the daemon reloads its certificates after it.
+	return runMain(run, os.Interrupt, syscall.SIGTERM)
 }
 
-// runDaemon runs one command line of a daemon, and returns its exit status. It runs once in a process, because the
-// flags of d.Root can be defined only once.
+// runDaemon runs one command line of a daemon, and returns its exit status. It must be called only once in a process,
+// because the flags of d.Root can be defined only once.
 func runDaemon(ctx context.Context, env Env, d Daemon) int {
 	return runCommandTree(
 		ctx,

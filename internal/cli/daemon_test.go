@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestDaemonAdvice tests that a daemon's error with advice is printed, with the names of the daemon's own commands.
-// The flags of the daemon's root can be defined only once, so that its commands cannot be built a second time.
+// TestDaemonAdvice tests that the advice in a daemon's error is printed with the daemon's own command names. The
+// commands are built only once, because the flags of the root command can be defined only once.
 func TestDaemonAdvice(t *testing.T) {
 	w := newWorld(t)
 	root := &cobra.Command{Use: "quayd", Short: "serves memories"}

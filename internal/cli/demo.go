@@ -1,5 +1,4 @@
-// This file implements the command "oxbow demo", which tells a short story with real commands on
-// a sample.
+// This file implements the command "oxbow demo". It tells a short story by running real commands on a sample.
 
 package cli
 
@@ -18,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// demoCommand returns the command "oxbow demo", which runs the commands of its story with run.
+// demoCommand returns the command "oxbow demo". It runs the commands of the story by calling run.
 func demoCommand(mem *openMemory, run commandRunner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{
@@ -43,12 +42,12 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
 	if !keep {
-		// Prevent a closed pipe, as in "oxbow demo | head", from ending the process before the
-		// directory is removed. A closed terminal ends ctx.
+		// Do not let a closed pipe, as in "oxbow demo | head", end the process before the directory is removed. A
+		// closed terminal still ends ctx.
 		defer mem.env.delayExit()()
 		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
-	if pages { // the session's project is named after the directory
+	if pages { // The project of the sample session has the name of the directory.
 		dir = filepath.Join(dir, "harbor")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("making a throw-away home: %w", err)
@@ -124,7 +123,7 @@ func (env *environment) showDemoStep(n int, s demoStep) {
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(s.Output, "\n"), "\n") {
 		rows := []string{line}
-		if strings.HasPrefix(line, "oxbow: ") { // the commands in messages name the long path of the home
+		if strings.HasPrefix(line, "oxbow: ") { // Leave out messages, which contain the long path of the home.
 			rows = wrapText(line, env.textWidth()-3)
 		}
 		for i, row := range rows {

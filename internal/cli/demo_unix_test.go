@@ -1,4 +1,4 @@
-// This file ends the demo from outside and checks that nothing is left of it.
+// This file ends the demo from outside, and checks that it leaves nothing behind.
 
 //go:build unix
 
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDemoInBrokenPipe tests that the demo removes its temporary home if the reader closes the pipe
-// after the first line, like head.
+// TestDemoInBrokenPipe tests that the demo removes its temporary home if the reader, like head, closes the pipe after
+// the first line.
 func TestDemoInBrokenPipe(t *testing.T) {
 	temps, home := t.TempDir(), t.TempDir()
 	cmd := exec.Command("oxbow", "demo")
@@ -29,7 +29,7 @@ func TestDemoInBrokenPipe(t *testing.T) {
 		t.Errorf("reading the first bytes of the demo: %v", err)
 	}
 	r.Close()
-	_ = cmd.Wait() // the status reports the broken pipe
+	_ = cmd.Wait() // Ignore the error: the status only reports the broken pipe.
 	if left, err := os.ReadDir(temps); err != nil || len(left) > 0 {
 		t.Errorf("oxbow demo left %v (%v) in the temporary directory", left, err)
 	}

@@ -1,5 +1,4 @@
-// This file implements "oxbow demo --ui", which shows the sample in a browser after an agent's
-// session.
+// This file implements "oxbow demo --ui". It shows the sample, with a session of an agent, in a browser.
 
 package cli
 
@@ -13,17 +12,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/demo"
 )
 
-// demoSession is the session ID of the agent in the sample.
+// demoSession is the ID of the sample session.
 const demoSession = "5d0c71aa"
 
-// demoSessionStep is a step of that session: the report of a client's hook, or a command that the agent
+// demoSessionStep is a step of the sample session: either a report of a client's hook, or a command that the agent
 // runs.
 type demoSessionStep struct {
 	HookReport map[string]any `json:"hook"`
 	AgentArgs  []string       `json:"agent"`
 }
 
-// runDemoPages imports the sample, plays the session, and serves the pages until ctx ends.
+// runDemoPages imports the sample, plays the sample session, and serves the pages until ctx ends.
 func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir, home string) error {
 	step := func(env Env) error {
 		out := env.Stdout.(*bytes.Buffer)
@@ -37,7 +36,7 @@ func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir,
 		}
 		return nil
 	}
-	for _, s := range demoSteps(demo.SamplePaths())[:2] { // the steps that fill the memory
+	for _, s := range demoSteps(demo.SamplePaths())[:2] { // The first two steps of the story fill the memory.
 		if err := step(mem.env.demoEnv(dir, home, new(bytes.Buffer), s.Args)); err != nil {
 			return err
 		}

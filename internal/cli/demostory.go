@@ -1,5 +1,4 @@
-// This file contains the story that oxbow demo plays: the commands, and the environment in which
-// the commands run.
+// This file contains the story that oxbow demo tells: its commands, and the environment in which they run.
 
 package cli
 
@@ -9,7 +8,7 @@ import (
 	"strings"
 )
 
-// demoStep is one command of the story, with its output and exit status.
+// demoStep is a command of the story, with the output and the exit status that it had.
 type demoStep struct {
 	Caption string   `json:"-"`
 	Args    []string `json:"args"`
@@ -17,7 +16,7 @@ type demoStep struct {
 	Status  int      `json:"status"`
 }
 
-// demoSteps returns the steps of the story. paths are the sample files to import.
+// demoSteps returns the steps of the story. The paths are those of the sample files to import.
 func demoSteps(paths []string) []demoStep {
 	return []demoStep{
 		{Caption: "Bring in what is there: notes in Markdown, and chats with an agent.",
@@ -42,9 +41,9 @@ func demoSteps(paths []string) []demoStep {
 // commandRunner runs one command line and returns its exit status.
 type commandRunner func(context.Context, Env) int
 
-// demoEnv returns the environment for one command of the story: the sample's directory, a terminal
-// without colour, and no other variables. The home is named with --home, because then the commands that
-// the answer prints name the home too, and cannot change the reader's own memory.
+// demoEnv returns the environment for a command of the story. It has the sample's directory, a terminal without
+// colour, and no environment variables. The flag --home names the home. Therefore the commands that the output
+// suggests name it too, and cannot change the reader's own memory.
 func (env *environment) demoEnv(dir, home string, out *bytes.Buffer, args []string) Env {
 	staged := env.Env
 	staged.Args = append([]string{"--home", home}, args...)

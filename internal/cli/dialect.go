@@ -1,4 +1,4 @@
-// This file opens homes of other layouts.
+// This file opens homes whose layout is not oxbow's own.
 
 package cli
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// dialectOptions returns the options with which a dialect opens the home. If how is createAccess, it creates
-// the home's directory.
+// dialectOptions returns the options for opening a home of another layout. If how is createAccess, it creates the
+// home's directory.
 func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -47,7 +47,7 @@ func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, 
 	}
 	top := filepath.VolumeName(wd) + string(filepath.Separator)
 	work, err := vfs.Dir(top)
-	if err != nil { // as in WASI, where only the home may be opened
+	if err != nil { // This happens in WASI, for example, where only the home may be opened.
 		return o, nil
 	}
 	mem.closers = append(mem.closers, work.Close)
@@ -59,13 +59,13 @@ func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, 
 	return o, nil
 }
 
-// openHome opens the home with the given dialect, unless it is open already. The home is closed
-// at the end of the run.
+// openHome opens the home with the given dialect, unless it is already open. The home is closed at the end of the run.
 func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, error) {
 	if mem.layoutHome != nil {
 		return mem.layoutHome, nil
 	}
-	home, err := mem.finder.trustedHome() // tools and context of a layout ignore the trust of entries
+	// Open only a trusted home, because the layouts' tools and contexts ignore the trust of entries.
+	home, err := mem.finder.trustedHome()
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, erro
 	return h, nil
 }
 
-// openLayoutHome opens the home if it has another layout than oxbow's own. Otherwise it returns nil. It returns an
-// error if a profile restricts the run, because the files of a home belong to the whole memory.
+// openLayoutHome opens the home if its layout is not oxbow's own. Otherwise it returns nil. It returns an error if a
+// profile restricts the run, because a home's files contain the whole memory.
 func (mem *openMemory) openLayoutHome(how access) (verb.LayoutHome, error) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {

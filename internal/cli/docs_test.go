@@ -1,5 +1,5 @@
-// This file checks the commands in README.md, in docs and in the help: commands that configure a client
-// are parsed like the client parses them, and the commands of the README are run.
+// This file checks the commands in README.md, in docs and in the help. It parses commands that configure a client as
+// the client does, and it runs the commands in the README.
 
 package cli
 
@@ -23,7 +23,7 @@ import (
 
 const repository = "../.."
 
-// pages returns the text of README.md and of the pages in docs, by file name.
+// pages returns the texts of README.md and of all pages in docs, by file name.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
@@ -41,14 +41,13 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// addCommand describes the flags of "CLIENT mcp add", in the versions of the clients that docs/mcp.md
-// names.
+// addCommand describes the command "CLIENT mcp add" of a client version that docs/mcp.md names.
 type addCommand struct {
-	user     string   // value of -s for the user's configuration; "" if there is no other
-	values   []string // flags with a value
-	switches []string // flags without a value
-	http     string   // flag with the transport; "" if the flag --url has the URL
-	header   string   // flag with a header; "" if --bearer-token-env-var names a variable with the token
+	user     string   // value of the flag -s that selects the user's configuration ("" if there is no other)
+	values   []string // flags that have a value
+	switches []string // flags that have no value
+	http     string   // flag that selects the transport ("" if the flag --url contains the URL)
+	header   string   // flag that sets a header ("" if --bearer-token-env-var names a variable with the token)
 }
 
 var addCommands = map[string]addCommand{
@@ -59,13 +58,13 @@ var addCommands = map[string]addCommand{
 	"codex":   {"", []string{"--url", "--bearer-token-env-var"}, nil, "", ""},
 }
 
-// added is the configuration that a command creates.
+// added is the configuration of one server that a command creates.
 type added struct {
 	from, client string
 	line         string
 	flags        map[string]string
 	name         string
-	argv         []string // command that starts the server, or only the URL
+	argv         []string // command that starts the server, or only the server's URL
 }
 
 var (
@@ -73,7 +72,7 @@ var (
 	word    = regexp.MustCompile(`(?:[^\s"]|"[^"]*")+`)
 )
 
-// addedBy returns the configurations that the commands in a text create, with the variables in env.
+// addedBy returns the server configurations that the commands in a text create. The environment variables are in env.
 func addedBy(t *testing.T, from, text string, env map[string]string) (all []added) {
 	t.Helper()
 	for _, m := range addLine.FindAllStringSubmatch(text, -1) {
@@ -107,8 +106,8 @@ func addedBy(t *testing.T, from, text string, env map[string]string) (all []adde
 	return all
 }
 
-// TestClientLines tests the commands that add a server: they also apply to other projects, their
-// commands and flags exist, and a command is the same in all pages.
+// TestClientLines tests the commands that add oxbow's server to a client. They must apply to all projects, use
+// existing commands and flags, and be the same on all pages.
 func TestClientLines(t *testing.T) {
 	w := newWorld(t)
 	texts := pages(t)
@@ -148,7 +147,7 @@ func TestClientLines(t *testing.T) {
 				t.Errorf("%s: %q has the scope %q, want %q, which holds in the next project", from, a.line, got, want)
 			}
 			if len(a.argv) < 2 || a.argv[0] != "oxbow" {
-				continue // a server over HTTP
+				continue // This server is called over HTTP.
 			}
 			c, rest, err := newOpenMemory(w.env).rootCommand(Run).Find(a.argv[1:])
 			if err == nil {
@@ -170,7 +169,7 @@ func TestClientLines(t *testing.T) {
 			t.Errorf("%s has no line that adds the server", want)
 		}
 	}
-	for _, form := range []string{ // forms in opencode.json and in the files of other clients
+	for _, form := range []string{ // These are the formats of opencode.json and of other clients' files.
 		`"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp"], "enabled": true}}`,
 		`{"mcpServers": {"oxbow": {"command": "oxbow", "args": ["mcp"]}}}`,
 	} {
@@ -180,8 +179,8 @@ func TestClientLines(t *testing.T) {
 	}
 }
 
-// TestHTTPClientLines tests that the commands for HTTP in docs/mcp.md configure all six clients with
-// the right path and with a header that the server accepts.
+// TestHTTPClientLines tests that the HTTP commands in docs/mcp.md configure all six clients with the right path, and
+// with a header that the server accepts.
 func TestHTTPClientLines(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -202,7 +201,7 @@ func TestHTTPClientLines(t *testing.T) {
 			env[a.flags["--bearer-token-env-var"]]}
 		if c.http != "" {
 			if a.flags[c.http] == "" {
-				continue // a server over standard input and output
+				continue // This server uses standard input and output.
 			}
 			if a.flags[c.http] != "http" || len(a.argv) != 1 {
 				t.Errorf("%q: transport %q, URL %q, want http and one", a.line, a.flags[c.http], a.argv)
@@ -295,22 +294,22 @@ func TestHTTPClientLines(t *testing.T) {
 	}
 }
 
-// readmeSays contains the output of commands in the README. All other commands must only succeed.
+// readmeSays contains the expected output of some commands in the README. All other commands only have to succeed.
 var readmeSays = map[string]string{
 	"go run ./cmd/oxbow demo":     "forget",
 	"oxbow setup  ":               "Claude Code",
 	"oxbow setup claude --dry-ru": "mcpServers",
 }
 
-// TestREADME runs the commands of the README as a new user, one after the other. TestPageSessions tests
-// the commands with an output.
+// TestREADME runs the commands of the README in their order, as a new user would. TestPageSessions tests the commands
+// whose output the README shows.
 func TestREADME(t *testing.T) {
 	notRaced(t)
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
 		t.Skip("the README is written for a Unix shell")
 	}
 	shell := newPageShell(t)
-	// The tested program replaces the program that go would build.
+	// Run the tested program in place of the program that go would build.
 	standIn := "#!/bin/sh\ntest \"$1\" != run || { shift 2; exec oxbow \"$@\"; }\n"
 	if err := os.Mkdir(filepath.Join(shell.dir, "bin"), 0o700); err != nil {
 		t.Fatal(err)
@@ -354,7 +353,7 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// TestDocsTokens tests that the file of tokens in docs/together.md is valid.
+// TestDocsTokens tests that the token file in docs/together.md is valid.
 func TestDocsTokens(t *testing.T) {
 	_, rest, found := strings.Cut(pages(t)["together.md"], "```\nada ")
 	block, _, closed := strings.Cut(rest, "```")

@@ -28,8 +28,8 @@ but not if there are only warnings.`,
 	})
 }
 
-// clientInspection returns an inspection that examines how clients are set up. It returns nil if too
-// little is known about the machine.
+// clientInspection returns an inspection that examines how clients are set up. It returns nil if the facts about the
+// machine that it needs are not known.
 func (mem *openMemory) clientInspection() *setup.Inspection {
 	var in clients.SetupIn
 	place, err := mem.finder.memoryPlace()

@@ -1,4 +1,4 @@
-// This file builds the interfaces of one home over HTTP: pages, API and agents.
+// This file builds the HTTP interfaces of one home: the pages, the API, and the server for agents.
 
 package cli
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// homeHandler contains the HTTP interfaces of one home. It implements tenant.Home.
+// homeHandler serves the HTTP interfaces of one home. It implements tenant.Home.
 type homeHandler struct {
 	http.Handler
 	closeFunc func() error
@@ -26,7 +26,7 @@ type homeHandler struct {
 
 func (d *homeHandler) Close() error { return d.closeFunc() }
 
-// openHomeHandler opens the interfaces of the run's home for the requests that the guard admits.
+// openHomeHandler opens the run's home and builds its HTTP interfaces. They serve the requests that the guard admits.
 func (mem *openMemory) openHomeHandler(
 	ctx context.Context,
 	flags serverFlags,
@@ -40,7 +40,7 @@ func (mem *openMemory) openHomeHandler(
 	if err := checkTokens(s.mcpServer, g.Tokens, flags.TokensFile); err != nil {
 		return nil, errors.Join(err, done())
 	}
-	// A person at a page may also see the files that the command line shows.
+	// A person at a page may also see the files that the command line shows, so copy the options.
 	views := s.interfaceOptions
 	here := *views.Workspace
 	here.Place = mem.finder.memoryPlace
@@ -53,8 +53,7 @@ func (mem *openMemory) openHomeHandler(
 	return &homeHandler{mem.newHandler(&views, s, g, sessions), done}, nil
 }
 
-// newHandler returns a handler for the pages and the API of the given views, and for the MCP server
-// of s.
+// newHandler returns a handler for the pages and the API of views, and for the MCP server of s.
 func (mem *openMemory) newHandler(
 	views *rights.Options,
 	s *memoryService,
@@ -95,8 +94,8 @@ func (mem *openMemory) newHandler(
 	return mux
 }
 
-// emptyHomeHandler returns a handler that describes the API but contains no memory. It is used if all
-// tokens that the guard verifies belong to tenants.
+// emptyHomeHandler returns a handler that describes the API and contains no memory. It is used if all tokens that the
+// guard accepts belong to tenants.
 func (mem *openMemory) emptyHomeHandler(g auth.Guard) http.Handler {
 	none := &verb.Workspace{Now: mem.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return nil, oxbow.ErrNotFound

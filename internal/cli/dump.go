@@ -52,8 +52,8 @@ let others read them, use chmod: later dumps keep the mode.`,
 	})
 }
 
-// resolveTreeDir returns the absolute path of the directory for a file tree. It returns an error for
-// an empty path, for a root directory and for a file.
+// resolveTreeDir returns the absolute path of the directory for a file tree. It returns an error if the path is empty,
+// a root directory, or a file.
 func (env *environment) resolveTreeDir(dir string) (string, error) {
 	if dir == "" {
 		return "", usageErrorf(

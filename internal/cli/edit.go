@@ -1,4 +1,4 @@
-// This file implements the command "oxbow edit", which changes an entry in an editor.
+// This file implements the command "oxbow edit", with which a person changes an entry in an editor.
 
 package cli
 
@@ -45,13 +45,13 @@ func (mem *openMemory) edit(ctx context.Context, name string) error {
 	return printResult(mem, out, reportPrinter[editOut](mem))
 }
 
-// outcomeUnchanged is the outcome of an edit without a change.
+// outcomeUnchanged is the outcome if the person did not change the text.
 const outcomeUnchanged = "unchanged"
 
-// editOut is the result of edit. JSON has the same fields as for remember.
+// editOut is the result of the command edit. As JSON, it has the same fields as the result of remember.
 type editOut struct{ verb.RememberOut }
 
-// Report tells what became of the entry. If the person saved the text as it was, nothing was remembered.
+// Report says what happened to the entry. If the person did not change the text, nothing was stored.
 func (o editOut) Report() report.Report {
 	if o.Outcome != outcomeUnchanged || len(o.Notes) > 0 {
 		return o.RememberOut.Report()
@@ -80,7 +80,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 	}
 	draft := editedText{name: entry.Name, ext: ".md", retryCommand: "oxbow edit " + shellName(entry.Name)}
 	err = mem.finder.editText(&draft, was, func(text string) error {
-		// Editors add a line break at the end. This alone is not a change.
+		// Editors add a newline at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 		}
@@ -110,8 +110,8 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 	return out, err
 }
 
-// restoreHint returns a text with the change that forgot an entry and with the command that
-// restores it. It returns "" if no history is available.
+// restoreHint returns a text that names the change that forgot an entry, and the command that restores the entry. It
+// returns "" if the memory has no history.
 func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 	past, err := callVerb(ctx, mem, verb.History, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {
@@ -124,14 +124,13 @@ func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 	)
 }
 
-// editedText describes a text that is open in an editor: the text's name, the extension of the
-// temporary file, the command to edit the text again, and a hint on how to restore the entry if it
-// was forgotten meanwhile.
+// editedText describes a text that the person edits. It contains the text's name, the extension of the temporary file,
+// the command to edit the text again, and a hint on how to restore an entry that was forgotten meanwhile.
 type editedText struct{ name, ext, retryCommand, restoreHint string }
 
-// editText opens a text in an editor and calls storeText with the edited text. If anything fails, the
-// edited text is saved in a file below the home, and the error contains the file's path. The file
-// exists from the beginning, so that neither a killed process nor a full disk loses the text.
+// editText opens a text in an editor, and calls storeText with the edited text. If anything fails, the edited text is
+// kept in a file below the home, whose path is in the error. The editor works on such a file from the beginning, so
+// that neither a killed process nor a full disk loses the text.
 func (finder *homeFinder) editText(e *editedText, oldText string, storeText func(text string) error) error {
 	dir, err := finder.createEditDir()
 	if err != nil {
@@ -154,8 +153,8 @@ func (finder *homeFinder) editText(e *editedText, oldText string, storeText func
 	return errors.Join(err, vfs.RemoveTree(dir))
 }
 
-// createEditDir creates the directory for an edited file. It is below the home or, if the home cannot
-// be written to, in the directory for temporary files.
+// createEditDir creates the directory for an edited file. The directory is below the home. If the home cannot be
+// written to, it is in the directory for temporary files.
 func (finder *homeFinder) createEditDir() (string, error) {
 	const pattern = "edit-"
 	if home, err := finder.home(); err == nil && isDir(home) {
@@ -169,8 +168,8 @@ func (finder *homeFinder) createEditDir() (string, error) {
 	return os.MkdirTemp("", "oxbow-"+pattern)
 }
 
-// saveUnsavedText moves an edited file that could not be used to the directory for unsaved texts, and adds
-// the file's new path to the error.
+// saveUnsavedText moves an edited file whose text was not stored into the directory for unsaved texts, and adds the
+// new path to the error.
 func saveUnsavedText(e editedText, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(
@@ -179,7 +178,7 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 	)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
 		file = kept
-		_ = vfs.RemoveTree(dir) // remove other files of the editor
+		_ = vfs.RemoveTree(dir) // Remove other files that the editor created.
 	}
 	next := "your text is kept in " + file
 	if own, ok := errors.AsType[*hintedError](cause); ok {
@@ -197,15 +196,14 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 	case errors.Is(cause, oxbow.ErrConflict):
 		next += "; merge it by hand: " + e.retryCommand
 	}
-	// Report no misuse, because the person cannot fix the command line to save the text.
+	// Do not report misuse, because the person cannot save the text by correcting the command line.
 	if m, ok := errors.AsType[*usageError](cause); ok {
 		cause = m.err
 	}
 	return &hintedError{err: cause, hint: next}
 }
 
-// safeFileName converts an entry name to a file name of at most 60 bytes that is valid on every
-// system.
+// safeFileName converts an entry's name to a file name that is valid on every system and has at most 60 bytes.
 func safeFileName(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -222,7 +220,7 @@ func safeFileName(name string) string {
 	if s == "" {
 		s = "entry"
 	}
-	// Windows reserves some names for devices, with any extension.
+	// Windows reserves these names, with any extension, for devices.
 	base, _, _ := strings.Cut(strings.ToUpper(s), ".")
 	switch {
 	case base == "CON", base == "PRN", base == "AUX", base == "NUL",

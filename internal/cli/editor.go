@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// editorCommand returns the command line of the person's editor: the value of $VISUAL or $EDITOR, or
-// otherwise an editor that the operating system always has.
+// editorCommand returns the command line of the person's editor. This is the value of $VISUAL or $EDITOR, or else an
+// editor that the operating system always has.
 func (env *environment) editorCommand() ([]string, error) {
 	for _, key := range []string{"VISUAL", "EDITOR"} {
 		line := strings.TrimSpace(env.Getenv(key))
@@ -30,7 +30,7 @@ func (env *environment) editorCommand() ([]string, error) {
 	return []string{"vi"}, nil
 }
 
-// runEditor opens the file in the person's editor and waits until the editor ends.
+// runEditor opens a file in the person's editor, and waits until the editor ends.
 func (env *environment) runEditor(file string) error {
 	argv, err := env.editorCommand()
 	if err != nil {
@@ -46,15 +46,15 @@ func (env *environment) runEditor(file string) error {
 	return nil
 }
 
-// splitCommand splits a command line into words at white space outside quotes. A backslash quotes
-// the next character, except inside single quotes. If literalBackslash is set, as paths on
-// Windows require, a backslash is an ordinary character.
+// splitCommand splits a command line into words at white space outside of quotes. A backslash quotes the next
+// character, except inside single quotes. If literalBackslash is set, a backslash is an ordinary character, as paths
+// on Windows require.
 func splitCommand(s string, literalBackslash bool) ([]string, error) {
 	var words []string
 	var word []byte
-	var open byte // the current quote character, or 0
+	var open byte // quote character that is open, or 0
 	inWord, escaped := false, false
-	for i := range len(s) { // by bytes, because a path may not be valid UTF-8
+	for i := range len(s) { // Read bytes instead of runes, because a path may not be valid UTF-8.
 		r := s[i]
 		switch {
 		case escaped:

@@ -1,4 +1,4 @@
-// This file starts the storage that contains the memories of a daemon.
+// This file starts the storage in which a daemon keeps its memories.
 
 package cli
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// checkDaemonHome returns an error for a home or a setting that a daemon cannot use. The home must
-// be named, because one machine may have several.
+// checkDaemonHome returns an error for a home or a setting that a daemon cannot use. A flag or a variable must name
+// the home, because a machine may have several.
 func (mem *openMemory) checkDaemonHome() error {
 	if mem.daemonMemories == nil {
 		return nil
@@ -40,8 +40,8 @@ func (mem *openMemory) checkDaemonHome() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// daemonPlace returns the place of a memory that is not a file in its home. Verbs that work
-// on the file refuse such a place.
+// daemonPlace returns the place of a memory that is not a file in its home. Verbs that need the file refuse such a
+// place.
 func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 	p, err := finder.memoryPlace()
 	p.StorePath = p.Home
@@ -50,8 +50,8 @@ func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 	return p, err
 }
 
-// startDaemonStorage opens the port and starts the storage of the memories, if the memories are not
-// files. The returned function stops the storage.
+// startDaemonStorage opens the server's port and starts the storage of the memories. If the memories are files, it
+// does nothing. The returned function stops the storage.
 func (mem *openMemory) startDaemonStorage(ctx context.Context, address *runningServer) (stop func() error, err error) {
 	none := func() error { return nil }
 	if mem.daemonMemories == nil {

@@ -1,4 +1,4 @@
-// This file tests recall with the vectors of an endpoint.
+// This file tests that recall uses the vectors of an endpoint.
 
 package cli
 
@@ -52,7 +52,7 @@ func TestEmbed(t *testing.T) {
 	if out := w.must(t, "mcp"); !strings.Contains(out, `\"b\" (note`) {
 		t.Errorf("over MCP the vectors find %s", out)
 	}
-	// A session that sees only a part of the memory neither creates nor deletes all vectors.
+	// A session that sees only a part of the memory must neither compute nor delete vectors for all entries.
 	w.must(t, "remember", "a", "--project", "p")
 	w.must(t, "profile", "new", "p", "--project", "p")
 	if status, _, stderr := w.run(t, "embed", "--profile", "p"); status == exitSuccess ||
@@ -62,7 +62,7 @@ func TestEmbed(t *testing.T) {
 	if out := w.must(t, "recall", "the herons", "--profile", "p", "--json"); strings.Contains(out, `"name":"b"`) {
 		t.Errorf("a profile sees %s", out)
 	}
-	// If the endpoint fails, recall reports it and ranks by words.
+	// If the endpoint fails, recall reports the failure and ranks by words only.
 	s.Before = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
 	if status, stdout, stderr := w.run(t, "recall", "herons"); status != exitSuccess ||
 		!strings.Contains(stdout, "dawn") || !strings.Contains(stderr, "ranked by words, as vectors are lacking") ||
@@ -85,7 +85,7 @@ func TestEmbed(t *testing.T) {
 			t.Errorf("oxbow %q = %d, %q", args, status, stderr)
 		}
 	}
-	// Erasing an entry also erases its vector.
+	// When an entry is erased, its vector must be erased too.
 	vec := filepath.Join(w.dir, ".oxbow", "memory.oxbow.vec")
 	if _, err := os.Stat(vec); err != nil {
 		t.Fatal(err)

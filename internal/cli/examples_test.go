@@ -1,4 +1,4 @@
-// This file runs every example in the help texts.
+// This file runs all examples in the help texts.
 
 package cli
 
@@ -20,30 +20,29 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// notRun matches examples that are not run, for the reasons below.
+// notRun matches examples that are not run. Each part has its reason.
 var notRun = regexp.MustCompile(`` +
-	`/mnt/stick|` + // missing directory
-	`inbox (show|accept|drop) 3fa9|` + // missing proposal; tested by inbox.txt
-	`Out-String|fpath|` + // for other shells
-	`--as-of 2026-04-18|` + // the memory of the test was empty at this time
-	`^oxbow (push|pull|remote forget)|` + // needs a server; tested by TestPushAndPull
-	`--http|` + // serves until it is ended; tested by TestServeHTTP
-	`bot --to duragent|` + // needs the directory of another example
-	`compress (week|month|undo|--dry-run)`) // needs a home with days; tested by coderhapsody.txt
+	`/mnt/stick|` + // The directory does not exist.
+	`inbox (show|accept|drop) 3fa9|` + // The proposal does not exist. The script inbox.txt tests these.
+	`Out-String|fpath|` + // These are for other shells.
+	`--as-of 2026-04-18|` + // The test's memory was empty at this time.
+	`^oxbow (push|pull|remote forget)|` + // These need a server. TestPushAndPull tests them.
+	`--http|` + // These serve until they are stopped. TestServeHTTP tests them.
+	`bot --to duragent|` + // This needs the directory of another example.
+	`compress (week|month|undo|--dry-run)`) // These need a home with days. The script coderhapsody.txt tests them.
 
-// failing contains the examples that end with a status other than 0 in this test.
+// failing contains the examples that end with an exit status other than 0 in this test.
 var failing = map[string]int{
-	"oxbow compress --max-tokens 2000 --dry-run": exitFailed, // needs a home of clawft
-	"oxbow redact 'db password'":                 exitUsage,  // needs a terminal
+	"oxbow compress --max-tokens 2000 --dry-run": exitFailed, // This needs a home in the layout of clawft.
+	"oxbow redact 'db password'":                 exitUsage,  // This needs a terminal.
 }
 
-// readingCommands matches examples that change nothing, so that the test files need not be restored after them.
+// readingCommands matches examples that change nothing. After them, the test files need not be restored.
 var readingCommands = regexp.MustCompile(
 	`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`,
 )
 
-// before contains commands that must run before an example, for example to remove the files that it
-// creates.
+// before contains commands that must run before an example, for example to remove the files that the example creates.
 var before = map[string]string{
 	"profile new vtt":       "rm .oxbow/profiles/vtt.yaml",
 	"backup ~/":             "rm ~/backups/*",
@@ -54,15 +53,15 @@ var before = map[string]string{
 	"session forget --undo": "oxbow session forget 178e33fd",
 }
 
-// savedFile is a file or directory of a [savedTree].
+// savedFile is a file or a directory in a [savedTree].
 type savedFile struct {
 	mode    fs.FileMode
 	modTime time.Time
 	content []byte
 }
 
-// savedTree contains the files below a directory by their paths. The tree can be restored after an example changed
-// it. This is many times faster than a new copy of the directory for each example, because most files stay the same.
+// savedTree contains all files below a directory, by path. After an example has changed the tree, it can be restored.
+// This is many times faster than a new copy of the directory for each example, because most files stay the same.
 type savedTree map[string]savedFile
 
 func saveTree(t *testing.T, dir string) savedTree {
@@ -93,10 +92,10 @@ func saveTree(t *testing.T, dir string) savedTree {
 	return saved
 }
 
-// restore gives all files below the directory the saved content, mode and time, and removes all others.
+// restore gives all saved files below the directory their saved content, mode and time, and removes all other files.
 func (saved savedTree) restore(t *testing.T, dir string) {
 	t.Helper()
-	changed := map[string]bool{} // files that are missing, or differ
+	changed := map[string]bool{} // paths of files that are missing or differ
 	for path := range saved {
 		changed[path] = true
 	}
@@ -129,7 +128,7 @@ func (saved savedTree) restore(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range slices.Sorted(maps.Keys(changed)) { // a directory comes before its files
+	for _, path := range slices.Sorted(maps.Keys(changed)) { // In sorted order, a directory comes before its files.
 		file := saved[path]
 		if file.mode.IsDir() {
 			err = os.Mkdir(path, file.mode.Perm())
@@ -190,7 +189,7 @@ func TestExamples(t *testing.T) {
 			line = strings.TrimSpace(line)
 			n++
 			if notRun.MatchString(line) || serves.MatchString(line) || (n%3 != 0 && !testenv.IsLong()) {
-				continue // unless the test is long, only every third example runs
+				continue // In a short test, only every third example runs.
 			}
 			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {
 				if !readingCommands.MatchString(line + " ") {

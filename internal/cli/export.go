@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-// filterTermPattern matches an argument that is a filter term and not a file.
+// filterTermPattern matches an argument that is a filter term. Any other argument is a file.
 var filterTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
 
 func exportCommand(mem *openMemory) *cobra.Command {
@@ -71,12 +71,12 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 	c.Flags().StringVar(&to, "to", "", "write this `FORMAT`: jsonl, or okf for a directory")
 	for _, name := range []string{"limit", "offset"} {
 		c.Flags().Int(name, 0, "")
-		_ = c.Flags().MarkHidden(name) // an export is always complete
+		_ = c.Flags().MarkHidden(name) // Hide the flag, because an export is always complete.
 	}
 	return c
 }
 
-// exportBundle writes a bundle of the Open Knowledge Format to a new directory.
+// exportBundle writes a bundle in the Open Knowledge Format to a new directory.
 func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
 	if name == "" || name == "-" {
 		return usageErrorf("oxbow export --to okf DIR", "export --to okf needs a directory")

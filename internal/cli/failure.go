@@ -1,5 +1,4 @@
-// This file determines how a run fails: its exit status, and how an error is reported to people
-// and programs.
+// This file determines the exit status of a run that failed, and how its error is reported to people and programs.
 
 package cli
 
@@ -16,15 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// Exit statuses.
+// These are the exit statuses of oxbow.
 const (
 	exitSuccess            = 0
 	exitFailed             = 1
 	exitUsage              = 2
-	exitTouchedAnnotations = 3 // by why --diff --fail
+	exitTouchedAnnotations = 3 // used by why --diff --fail if it finds touched annotations
 )
 
-// usageError is an error in the command line, which therefore cannot be run.
+// usageError is an error in the command line. The command was not run.
 type usageError struct {
 	err  error
 	hint string
@@ -37,8 +36,8 @@ func usageErrorf(hint, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), hint}
 }
 
-// isMemoryError reports whether an error means that the memory, or the part of it that a profile
-// selects, cannot be used. It returns false if the command line itself is wrong.
+// isMemoryError reports whether an error means that the memory, or the part of it that a profile selects, cannot be
+// used. Such an error is not a mistake in the command line.
 func isMemoryError(err error) bool {
 	var m *usageError
 	var unknown *profile.UnknownError
@@ -46,7 +45,7 @@ func isMemoryError(err error) bool {
 	return !errors.As(err, &m) || errors.As(err, &unknown) || errors.As(err, &wrong)
 }
 
-// hintedError is an error with a text that says how to fix it.
+// hintedError is an error with a hint that says how to fix it.
 type hintedError struct {
 	err  error
 	hint string
@@ -55,21 +54,19 @@ type hintedError struct {
 func (e *hintedError) Error() string { return e.err.Error() }
 func (e *hintedError) Unwrap() error { return e.err }
 
-// errReported ends a run that failed and has already printed the reason.
+// errReported is the error of a run that has already printed the reason for its failure.
 var errReported = errors.New("failed")
 
-// errTouchedAnnotations ends a run of why --diff --fail that found touched annotations.
+// errTouchedAnnotations is the error of why --diff --fail if it finds touched annotations.
 var errTouchedAnnotations = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exitStatusError contains the exit status with which a program ended that ran instead of this
-// program.
+// exitStatusError is the exit status of another program that ran in place of this program.
 type exitStatusError int
 
 func (exitStatusError) Error() string { return "the program failed" }
 func (exitStatusError) Unwrap() error { return errReported }
 
-// exitCode returns the exit status for an error. No other function converts errors to exit
-// statuses.
+// exitCode returns the exit status for an error. It is the only function that converts errors to exit statuses.
 func exitCode(err error) int {
 	var m *usageError
 	var e exitStatusError
@@ -86,7 +83,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// errorRemedy returns the text that says how to fix an error, or "".
+// errorRemedy returns the text that says how to fix an error, or "" if there is none.
 func errorRemedy(err error) string {
 	var m *usageError
 	if errors.As(err, &m) && m.hint != "" {
@@ -113,7 +110,7 @@ func errorRemedy(err error) string {
 	return formatNote(verb.ErrorRemedy(err))
 }
 
-// errorClass returns the class of an error, for programs that read --json.
+// errorClass returns the class of an error. Programs that use --json compare it.
 func errorClass(err error) string {
 	var m *usageError
 	switch {
@@ -141,7 +138,8 @@ func errorClass(err error) string {
 	return "failed"
 }
 
-// asUsageError converts an error about an invalid value on the command line to misuse.
+// asUsageError converts an error about an invalid value in the command line to misuse. It returns any other error
+// unchanged.
 func asUsageError(err error) error {
 	if _, ok := errors.AsType[*usageError](err); ok || !errors.Is(err, oxbow.ErrInvalid) {
 		return err
@@ -149,12 +147,12 @@ func asUsageError(err error) error {
 	return &usageError{err: err}
 }
 
-// describeError returns the text of an error and the next step for the person.
+// describeError returns an error's text, and the next step that the person should take ("" if there is none).
 func describeError(err error) (message, next string) {
 	message, next = text.Uncapitalize(err.Error()), errorRemedy(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
-		var own *hintedError // such as the path at which an edited text was saved
+		var own *hintedError // For example, the hint names the path at which an edited text was saved.
 		if !errors.As(err, &own) {
 			next = ""
 		}

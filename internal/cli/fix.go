@@ -1,5 +1,4 @@
-// This file implements the command "oxbow fix", which shows how errors were fixed in past
-// sessions.
+// This file implements the command "oxbow fix", which shows how an error was fixed in past sessions.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file defines the flags of a command: a flag for each field in a verb's In struct.
+// This file defines the flags of commands. Each field of a verb's In struct that can be a flag becomes one.
 
 package cli
 
@@ -16,23 +16,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// flagSet contains the parameters of a verb, and a flag for each parameter that has one.
+// flagSet contains the parameters of a verb, and the flag of each parameter that has one.
 type flagSet struct {
 	params []verb.Param
 	flags  []*paramFlag
 }
 
-// paramFlag is the flag of one parameter.
+// paramFlag is the flag for one parameter. It implements pflag.Value.
 type paramFlag struct {
 	param  verb.Param
 	values []string
 	isSet  bool
 }
 
-// newFlags adds the flags for the fields of In to a command.
+// newFlags adds a flag to the command c for each field of In.
 func newFlags[In any](c *cobra.Command) *flagSet { return addFlags(c, verb.StructParams[In]()) }
 
-// addFlags adds the flags of parameters to a command.
+// addFlags adds a flag to the command c for each parameter.
 func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 	s := &flagSet{params: params}
 	for _, p := range s.params {
@@ -58,20 +58,20 @@ func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 	return s
 }
 
-// flagHelpText returns the text of a flag in the help. The same text describes a parameter to models and programs as a
-// sentence, so it may begin with a capital letter and end with a period. All flags begin with a small letter.
+// flagHelpText converts the description of a parameter to the text for its flag in the help. The description is a
+// sentence for models and programs. In the help, the text begins with a small letter and has no period at its end.
 func flagHelpText(sentence string) string {
 	usage := strings.TrimSuffix(sentence, ".")
 	first, size := utf8.DecodeRuneInString(usage)
 	second, _ := utf8.DecodeRuneInString(usage[size:])
 	if unicode.IsUpper(second) {
-		return usage // an abbreviation, such as ID
+		return usage // The first word is an abbreviation, such as ID.
 	}
 	return string(unicode.ToLower(first)) + usage[size:]
 }
 
-// normalizeFlagName returns the current name of a flag. The flag --max-tokens also has the old names
-// --budget and --token-budget.
+// normalizeFlagName returns the current name of a flag. It converts --budget and --token-budget, the old names of
+// --max-tokens.
 func normalizeFlagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "budget" || name == "token-budget" {
 		name = "max-tokens"
@@ -79,13 +79,13 @@ func normalizeFlagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// String returns the given values, separated by spaces.
+// String returns the values that were given, separated by spaces.
 func (f *paramFlag) String() string { return strings.Join(f.values, " ") }
 
 // GetSlice returns the values that were given on the command line.
 func (f *paramFlag) GetSlice() []string { return f.values }
 
-// Type returns the word that the help shows for the value.
+// Type returns the word that the help shows for the flag's value.
 func (f *paramFlag) Type() string {
 	switch {
 	case f.param.Type == "boolean":
@@ -98,8 +98,7 @@ func (f *paramFlag) Type() string {
 	return strings.ToUpper(strings.TrimSuffix(f.param.Flag, "s"))
 }
 
-// Set adds one value from the command line. It returns an error if a flag that is not repeatable
-// was set before.
+// Set adds one value from the command line. It returns an error if the flag is not repeatable and was already set.
 func (f *paramFlag) Set(s string) error {
 	if f.isSet && !f.param.Repeatable {
 		return fmt.Errorf("given twice")
@@ -109,7 +108,7 @@ func (f *paramFlag) Set(s string) error {
 	return nil
 }
 
-// flag returns the flag of the parameter. It panics if there is none.
+// flag returns the flag of a parameter. It panics if the parameter has no flag.
 func (s *flagSet) flag(param string) *paramFlag {
 	i := slices.IndexFunc(s.flags, func(f *paramFlag) bool { return f.param.Name == param })
 	if i < 0 {
@@ -118,10 +117,11 @@ func (s *flagSet) flag(param string) *paramFlag {
 	return s.flags[i]
 }
 
-// wasGiven reports whether the flag of the parameter was given on the command line.
+// wasGiven reports whether the command line contained the parameter's flag.
 func (s *flagSet) wasGiven(param string) bool { return s.flag(param).isSet }
 
-// fillInput stores the values of the flags, or their defaults, in the struct that in points to.
+// fillInput stores the values of the flags in the struct that in points to. A flag that was not given has its default
+// value.
 func (s *flagSet) fillInput(in any) error {
 	for _, f := range s.flags {
 		values := f.values

@@ -109,14 +109,16 @@ brings them back.`,
 	})
 }
 
-// skipFolderComparison prevents that opening the memory compares the folders, because the command does this itself.
+// skipFolderComparison prevents the comparison of the folders when the memory is opened, because the command compares
+// them itself.
 func (mem *openMemory) skipFolderComparison() {
 	mem.folderState.mu.Lock()
 	defer mem.folderState.mu.Unlock()
 	mem.folderState.isComparisonDone = true
 }
 
-// existingFolderPath returns the path that a name refers to if it is a directory.
+// existingFolderPath returns the absolute path of a folder. If the directory exists, the path contains no symbolic
+// links. It returns "" if the path cannot be made absolute.
 func (env *environment) existingFolderPath(name string) string {
 	path, err := env.absolutePath(name)
 	if err != nil {

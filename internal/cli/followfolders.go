@@ -1,4 +1,4 @@
-// This file compares the registered folders of a home with the memory, when a run opens the memory.
+// This file compares the registered folders of a home with the memory when a run opens the memory.
 
 package cli
 
@@ -12,19 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-// comparisonTimeFactor is the largest share of the time that a server spends on comparisons: one part in
+// comparisonTimeFactor limits the share of time that a server spends on comparisons. The share is at most one in
 // comparisonTimeFactor.
 const comparisonTimeFactor = 10
 
-// enableFolderFollowing makes the run follow the registered folders of its home.
+// enableFolderFollowing makes the run compare the registered folders of its home with the memory.
 func (mem *openMemory) enableFolderFollowing() {
 	mem.folderState.compareFolders = mem.syncFoldersOnce
 	mem.folderState.writeFolders = mem.writeFolders
 	mem.folderState.newComparer = mem.folderComparer
 }
 
-// homeOfFolders returns the home whose folders this run follows, or "" if there are none. Folders of a home that
-// is not trusted are not followed, because somebody else may have registered them.
+// homeOfFolders returns the home whose folders this run follows, or "" if it follows none. Folders of a home that is
+// not trusted are not followed, because somebody else may have registered them.
 func (mem *openMemory) homeOfFolders() string {
 	isPersonsHome := mem.finder.openStore == nil && !mem.isTenant && !mem.isSample
 	if !isPersonsHome {
@@ -49,12 +49,12 @@ func (mem *openMemory) homeOfFolders() string {
 	return filepath.Dir(path)
 }
 
-// syncFoldersOnce brings changes in the files of registered folders into the memory, once in a run. A failure
-// does not prevent the run, and is reported.
+// syncFoldersOnce brings changed files of registered folders into the memory, once in a run. A failure is reported and
+// does not end the run.
 func (mem *openMemory) syncFoldersOnce() {
 	mem.folderState.mu.Lock()
 	isDone := mem.folderState.isComparisonDone
-	mem.folderState.isComparisonDone = true // the comparison itself opens the memory
+	mem.folderState.isComparisonDone = true // Set this first, because the comparison itself opens the memory.
 	mem.folderState.mu.Unlock()
 	if isDone || mem.homeOfFolders() == "" {
 		return
@@ -69,7 +69,7 @@ func (mem *openMemory) syncFoldersOnce() {
 	defer func() { mem.showsAnswerFirst = wasAnswer }()
 	w, done, err := mem.newWorkspace(ctx)
 	if err != nil {
-		return // the run itself reports it
+		return // Ignore the error: the command reports it.
 	}
 	mem.compareAndWarn(ctx, w, folders.SyncIn{OnlyFiles: true})
 	if err := done(); err != nil {
@@ -77,15 +77,15 @@ func (mem *openMemory) syncFoldersOnce() {
 	}
 }
 
-// writeFolders writes the changes made in this run into the registered folders' files.
+// writeFolders writes the changes that this run made in the memory into the files of the registered folders.
 func (mem *openMemory) writeFolders(ctx context.Context, w *verb.Workspace) {
 	if home := mem.homeOfFolders(); home != "" && folders.HasWritableFolder(home) {
 		mem.compareAndWarn(context.WithoutCancel(ctx), w, folders.SyncIn{})
 	}
 }
 
-// compareAndWarn compares the folders with their files. It warns a person about changes that need
-// attention, and about an error.
+// compareAndWarn compares the registered folders with the memory. It prints warnings about changes that need the
+// person's attention, and about an error.
 func (mem *openMemory) compareAndWarn(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
 	out, err := folders.Sync(ctx, w, in)
 	for _, c := range out.Changes {
@@ -98,7 +98,7 @@ func (mem *openMemory) compareAndWarn(ctx context.Context, w *verb.Workspace, in
 	}
 }
 
-// warnOnce prints a warning, once in a run.
+// warnOnce prints a warning, unless this run has printed it before.
 func (mem *openMemory) warnOnce(message string) {
 	if mem.folderState.printedWarnings[message] {
 		return
@@ -110,8 +110,8 @@ func (mem *openMemory) warnOnce(message string) {
 	mem.env.warn("%s", cleanControl(message))
 }
 
-// folderComparer returns a function that a server calls before each use of its memory. It compares the folders,
-// unless the last comparison was so recent that comparing would take more than a tenth of the time.
+// folderComparer returns a function that a server calls before each use of its memory. It compares the registered
+// folders, but not so often that comparisons would take more than a tenth of the time.
 func (mem *openMemory) folderComparer(
 	how access,
 	open openFunc,
@@ -121,16 +121,19 @@ func (mem *openMemory) folderComparer(
 	}
 	return func(ctx context.Context, use verb.Access) {
 		if use == verb.Write {
-			return // an undo must not find a change that the comparison made just before
+			// Do not compare before an undo. Otherwise the undo would find the change that the comparison has just
+			// made.
+			return
 		}
 		f := &mem.folderState
 		if !f.mu.TryLock() {
-			return // another call compares them
+			return // Another call is comparing the folders.
 		}
 		defer f.mu.Unlock()
 		start := mem.env.Now()
 		isEarly := start.Before(f.nextComparison) &&
-			f.nextComparison.Sub(start) < time.Minute // else the clock was set back
+			// The next comparison is farther away only if the clock was set back.
+			f.nextComparison.Sub(start) < time.Minute
 		if isEarly || mem.homeOfFolders() == "" {
 			return
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestServersFollowFolders tests that changes in the files of a folder are in the next recall over MCP, over HTTP and
-// on a page, and that what an agent writes is in the files.
+// TestServersFollowFolders tests that changed files of a folder are found by the next recall over MCP, over HTTP and
+// on a page, and that texts written by an agent are written into the files.
 func TestServersFollowFolders(t *testing.T) {
 	w := newWorld(t)
 	vault := filepath.Join(w.dir, "vault")
@@ -50,7 +50,7 @@ func TestServersFollowFolders(t *testing.T) {
 		t.Errorf("after a rename, list says %q, want canoe and not kayak", said)
 	}
 	call("remember", map[string]any{"name": "canoe", "content": "The canoe is green."})
-	recall() // the files are written before the next call
+	recall() // The next call writes the files first.
 	if b, err := os.ReadFile(filepath.Join(vault, "canoe.md")); err != nil || string(b) != "The canoe is green.\n" {
 		t.Errorf("the file is %q, %v; want what the agent wrote", b, err)
 	}

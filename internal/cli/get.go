@@ -41,7 +41,7 @@ with --raw, it prints only the content, byte for byte.`,
 		}
 		to := mem.env.Stdout
 		if s, ok := to.(*termtext.SafeWriter); ok {
-			to = s.W // write the unchanged bytes
+			to = s.W // Write the exact bytes.
 		}
 		if out.Entry.Content != nil {
 			_, _ = io.WriteString(to, *out.Entry.Content)
@@ -51,8 +51,8 @@ with --raw, it prints only the content, byte for byte.`,
 	return c
 }
 
-// showEntry prints an entry on a terminal: the facts about the entry, such as labels and dates, and the content. It
-// does not use a report, because it renders the content as Markdown.
+// showEntry prints an entry on a terminal. It prints facts such as labels and dates, and then the content. It does not
+// use a report, because it renders the content as Markdown.
 func (env *environment) showEntry(out verb.GetOut) {
 	if warning := env.trustWarning(oxbow.Trust(out.Trust)); warning != "" {
 		env.printNote("%s", strings.TrimSpace(warning))

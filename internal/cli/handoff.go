@@ -1,5 +1,4 @@
-// This file implements the command "oxbow handoff", which passes tasks from one session to the
-// next.
+// This file implements the command "oxbow handoff", which passes a task from one session to the next.
 
 package cli
 

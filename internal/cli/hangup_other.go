@@ -1,4 +1,4 @@
-// This file is for systems on which a closed terminal sends SIGTERM or no signal.
+// This file is for systems on which a closed terminal sends SIGTERM, or sends no signal.
 
 //go:build !unix
 

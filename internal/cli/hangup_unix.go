@@ -1,4 +1,4 @@
-// This file lets a run end in an orderly way if its terminal is closed, on Unix.
+// This file lets a run end in an orderly way on Unix if its terminal is closed.
 
 //go:build unix
 
@@ -10,10 +10,9 @@ import (
 	"syscall"
 )
 
-// shutdownSignals returns the signals after which a run ends in an orderly way, for example by saving
-// the text of an edit. A closed terminal sends SIGHUP, and Ctrl-\ sends SIGQUIT. If SIGHUP is
-// ignored, as under nohup, it stays ignored. After the first signal, the next SIGQUIT prints the
-// goroutines, as in any Go program.
+// shutdownSignals returns the signals after which a run ends in an orderly way, for example by saving an edited text.
+// A closed terminal sends SIGHUP, and Ctrl-\ sends SIGQUIT. If SIGHUP is ignored, as under nohup, it stays ignored.
+// After the first signal, another SIGQUIT prints the goroutines, as in any Go program.
 func shutdownSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {

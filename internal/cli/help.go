@@ -1,5 +1,5 @@
-// This file prints help: a short list for beginners, the list of all commands, and the flags
-// that every command has.
+// This file prints help: a short list of commands for beginners, the list of all commands, and the flags that every
+// command has.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// firstCommands lists the commands in the help of oxbow itself, grouped by purpose. All commands
-// are listed by "oxbow help all".
+// firstCommands lists the commands that the help of oxbow itself shows, by purpose. The command "oxbow help all" lists
+// all commands.
 var firstCommands = []struct {
 	wish  string
 	names []string
@@ -26,8 +26,8 @@ var firstCommands = []struct {
 	{"Find problems", []string{"doctor"}},
 }
 
-// similarCommands lists groups of commands that people may take for each other. The help of a command lists the other
-// commands of its groups, because their short descriptions say the difference.
+// similarCommands lists groups of commands that people may confuse. The help of a command lists the other commands of
+// its groups. Their short descriptions make the difference clear.
 var similarCommands = [][]string{
 	{"forget", "redact", "compact"},
 	{"undo", "restore", "revert", "recover"},
@@ -46,7 +46,7 @@ var similarCommands = [][]string{
 	{"log", "changed", "lineage"},
 }
 
-// similarNames returns the names of the commands that people may take for the command with this name, in the order of
+// similarNames returns the names of the commands that people may confuse with a command, in the order of
 // similarCommands.
 func similarNames(name string) (similar []string) {
 	for _, names := range similarCommands {
@@ -63,8 +63,8 @@ func similarNames(name string) (similar []string) {
 }
 
 const (
-	helpAll   = "all"   // word after help that lists all commands
-	helpFlags = "flags" // word after help that lists the flags of every command
+	helpAll   = "all"   // word after "help" that lists all commands
+	helpFlags = "flags" // word after "help" that lists the flags of every command
 )
 
 // helpCommand returns the command "oxbow help".
@@ -96,13 +96,13 @@ func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 	}
 }
 
-// maxHelpRows is the number of rows for a command's usage, examples, description and subcommands.
-// What does not fit is printed below the flags.
+// maxHelpRows is the number of rows above the flags for a command's usage, examples, description and subcommands. The
+// part of the description that does not fit is printed below the flags.
 const maxHelpRows = 24
 
-// helpParagraphs returns a command's description in paragraphs that end with a newline, wrapped to
-// the terminal's width. A paragraph that begins with a space, such as a table, is not wrapped
-// and belongs to the one before.
+// helpParagraphs returns the paragraphs of a command's description. Each ends with a newline and is wrapped to the
+// terminal's width. A paragraph that begins with a space, such as a table, is not wrapped, and is joined with the
+// paragraph before it.
 func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	text := strings.TrimSpace(c.Long)
 	if text == "" {
@@ -121,8 +121,8 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	return all
 }
 
-// splitHelp joins paragraphs with an empty line before each. The result first has as many
-// paragraphs as fit into rows, but at least one, and rest has all further paragraphs.
+// splitHelp divides paragraphs into two texts with an empty line before each paragraph. The text first contains as
+// many paragraphs as fit into rows, but at least one. The text rest contains all others.
 func splitHelp(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p
@@ -136,7 +136,7 @@ func splitHelp(paragraphs []string, rows int) (first, rest string) {
 	return first, strings.TrimPrefix(rest, "\n")
 }
 
-// usageLines returns the ways to call a command: by itself, and with one of its subcommands.
+// usageLines returns the lines that show how to call a command, by itself and with its subcommands.
 func usageLines(c *cobra.Command) (lines []string) {
 	if c.Runnable() && !isGroup(c) {
 		lines = append(lines, c.UseLine())
@@ -147,8 +147,8 @@ func usageLines(c *cobra.Command) (lines []string) {
 	return lines
 }
 
-// printHelp prints a command's help: usage and examples, then the description, then the flags,
-// then the rest of a long description, and then the similar commands.
+// printHelp prints a command's help. It prints the usage, the examples and the description, then the flags, then the
+// rest of a long description, and finally the similar commands.
 func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	if !c.HasParent() {
 		env.printFirstCommands(c)
@@ -216,7 +216,7 @@ func (env *environment) printAllCommands(root *cobra.Command) {
 	fmt.Fprint(root.OutOrStdout(), b.String())
 }
 
-// commandLines returns a line with name and purpose for each visible command.
+// commandLines returns a line with the name and the purpose of each visible command.
 func (env *environment) commandLines(commands []*cobra.Command) string {
 	width := 11
 	for _, c := range commands {
@@ -231,7 +231,7 @@ func (env *environment) commandLines(commands []*cobra.Command) string {
 	return b.String()
 }
 
-// wrapWithIndent wraps a text that begins in a column, so that its further lines begin there, too.
+// wrapWithIndent wraps a text that begins in a column. All further lines begin in the same column.
 func (env *environment) wrapWithIndent(s string, column int) string {
 	room := max(env.textWidth()-column, 20)
 	return strings.Join(wrapText(s, room), "\n"+strings.Repeat(" ", column))
@@ -239,6 +239,6 @@ func (env *environment) wrapWithIndent(s string, column int) string {
 
 // flagLines returns the lines that describe flags, wrapped to the width of the terminal.
 func (env *environment) flagLines(flags *pflag.FlagSet) string {
-	const values = "[=true|false]" // added by pflag to every boolean flag
+	const values = "[=true|false]" // Package pflag adds this text to every boolean flag.
 	return strings.ReplaceAll(flags.FlagUsagesWrapped(max(env.Width, 0)), values, strings.Repeat(" ", len(values)))
 }

@@ -1,4 +1,4 @@
-// Tests of the help, of oxbow without a command, and of the rows that recall prints.
+// This file tests the help, oxbow without a command, and the number of rows that recall prints.
 
 package cli
 
@@ -53,7 +53,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// TestState tests that oxbow alone says what is remembered, what waits, and what comes next.
+// TestState tests that oxbow without a command prints what the memory contains, what waits for the person, and the
+// next commands.
 func TestState(t *testing.T) {
 	w := newWorld(t)
 	if got := w.must(t); !strings.Contains(got, "Keep and find:") {
@@ -75,7 +76,7 @@ func TestState(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestRecallFitsAScreen tests that recall of long entries leaves the best hit on 24 rows.
+// TestRecallFitsAScreen tests that, if recall finds long entries, the best hit stays visible on a screen of 24 rows.
 func TestRecallFitsAScreen(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -95,8 +96,8 @@ func TestRecallFitsAScreen(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestSimilarCommands tests that the help of a command lists the commands that people may take for it, and that every
-// command in the table exists and is listed by the help.
+// TestSimilarCommands tests that the help of a command lists the commands that people may confuse with it. Every
+// command in the table must exist, and the help must list it.
 func TestSimilarCommands(t *testing.T) {
 	w := newWorld(t)
 	root := newOpenMemory(w.env).rootCommand(Run)

@@ -1,4 +1,4 @@
-// This file lets a process hold the lock of a store, for scripts about a locked store.
+// This file lets a process hold the lock of a store. Scripts use it to test a locked store.
 
 package cli
 
@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// holder takes the lock of the store in its argument, prints a message, and holds the lock until its
-// input ends.
+// holder is the main function of a process that holds the lock of the store in its argument. It prints a message when
+// it has the lock, and releases the lock when its input ends.
 func holder() {
 	store := os.Args[1]
 	dir, err := vfs.Dir(filepath.Dir(store))
@@ -34,8 +34,8 @@ func holder() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// holdCommand implements "hold STORE [stopped]": another process holds the lock of the store until
-// "hold -" or the end of the script. $HOLDER is the number of the process.
+// holdCommand implements "hold STORE [stopped]". It starts a process that holds the store's lock until "hold -" or
+// until the script ends. The variable $HOLDER is set to the process ID.
 func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 || (len(args) == 2 && args[1] != "stopped") {
 		ts.Fatalf("usage: hold STORE [stopped] | hold -")
@@ -46,9 +46,9 @@ func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(endHolder(pid))
 		return
 	}
-	r, w, err := os.Pipe() // output of the holder
+	r, w, err := os.Pipe() // pipe for the holder's output
 	ts.Check(err)
-	in, keep, err := os.Pipe() // input of the holder, which ends when it is closed
+	in, keep, err := os.Pipe() // pipe for the holder's input (closing it ends the holder)
 	ts.Check(err)
 	program, err := execPath("holder", ts.Getenv("PATH"))
 	ts.Check(err)
@@ -76,10 +76,10 @@ func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("HOLDER", strconv.Itoa(p.Pid))
 }
 
-// holders contains the processes that hold a lock, by process number.
+// holders contains the processes that hold a lock, by process ID.
 var holders sync.Map
 
-// endHolder ends a holder. Further calls do nothing.
+// endHolder ends a process that holds a lock. It does nothing if the process was already ended.
 func endHolder(pid int) error {
 	p, ok := holders.LoadAndDelete(pid)
 	if !ok {

@@ -1,4 +1,4 @@
-// This file defines homeFinder. It finds the home, which is the directory that contains the store.
+// This file defines homeFinder, which finds the home. The home is the directory that contains the store.
 
 package cli
 
@@ -25,35 +25,35 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// storeFile is the file name of the store in its home.
+// storeFile is the file name of the store in a home.
 const storeFile = "memory.oxbow"
 
-// homeDir is the directory name of a project's own home.
+// homeDir is the directory name of a home inside a project.
 const homeDir = injection.ProjectDir
 
-// homeFinder finds the home and describes it.
+// homeFinder finds the home of a run and describes it.
 type homeFinder struct {
 	env            *environment
 	homeFlag       string
 	dialectFlag    string
-	allowNetworkFS bool // allow writing on a network file system
+	allowNetworkFS bool // --allow-network-fs: allows writing on a network file system
 
-	// openStore opens the store of a home without a directory. It is nil if the home is one.
+	// openStore opens the store of a home that is not a directory. It is nil if the home is a directory.
 	openStore func(context.Context) (oxbow.Store, error)
 
-	homeByDir   map[string]string // home by start directory, or "" if none was found; a cache for one run
-	lastVerdict *trust.Verdict    // verdict on the home that was found last, or nil
+	// the home found from each start directory ("" if none was found), cached for one run
+	homeByDir   map[string]string
+	lastVerdict *trust.Verdict // verdict on the home that was found last (nil if none was found)
 
-	noForeignWarning bool // the command itself decides whether the home is trusted
+	noForeignWarning bool // The command decides by itself whether the home is trusted.
 }
 
-// home returns the home directory, which need not exist. It tries, in this order: the --home flag;
-// $OXBOW_HOME; the nearest directory .oxbow at or above the working directory; the user's data
-// directory. Some layouts customarily use a directory of the user; for these, that directory
-// replaces the last two.
+// home returns the path of the home, which need not exist. It uses the first of these that is set or exists: the flag
+// --home, $OXBOW_HOME, the nearest directory .oxbow at or above the working directory, and the user's data directory.
+// Some layouts have their home in a directory of the user. For such a layout, that directory replaces the last two.
 //
-// A home that was found at or above the working directory is refused if another user owns it or
-// others may write to it.
+// If another user owns a home that was found at or above the working directory, or if others may write to it, the home
+// is refused with an error.
 func (finder *homeFinder) home() (string, error) {
 	dir, rule, err := finder.findHome()
 	if err != nil || rule != nearestHomeRule {
@@ -66,20 +66,20 @@ func (finder *homeFinder) home() (string, error) {
 	return dir, err
 }
 
-// nearestHomeRule is the rule for a home that was found, not named. Such a home may have come with a
+// nearestHomeRule describes the rule for a home that was found and not named. Such a home may have come with a
 // project.
 const nearestHomeRule = "the nearest " + homeDir + " at or above the working directory"
 
-// mainTreeRule replaces nearestHomeRule if the home is in the main tree of a worktree.
+// mainTreeRule replaces nearestHomeRule if the home is in the main tree of a git worktree.
 const mainTreeRule = "the " + homeDir + " of the main tree of this git worktree"
 
 const dataDirRule = "your data directory"
 
-// findHome returns the home and a phrase that names the rule by which it was chosen.
+// findHome returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// It starts the record of trusted homes if no home was found from the working directory. Otherwise the
-// record of a person who uses only one memory would start when the first archive with a home is unpacked,
-// and that home would count as one of an earlier version.
+// If no home was found from the working directory, findHome starts the record of trusted homes. Otherwise, the record
+// of a person who uses only one memory would start when the person first unpacks an archive with a home. That home
+// would then count as a trusted home from an earlier version.
 func (finder *homeFinder) findHome() (dir, rule string, err error) {
 	dir, rule, err = finder.chooseHome()
 	if err == nil && rule != nearestHomeRule {
@@ -118,8 +118,8 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 	return dir, dataDirRule, err
 }
 
-// nearestHome returns the nearest home at or above a directory, or "" if there is none. A directory
-// whose verdict is [trust.None] is skipped, so that it cannot hide the user's own memory.
+// nearestHome returns the nearest home at or above a directory, or "" if there is none. It skips a directory whose
+// verdict is [trust.None]. Otherwise, such a directory could hide the user's own memory.
 func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	if home, found := finder.homeByDir[dir]; found {
 		return home, nil
@@ -140,8 +140,8 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	}
 }
 
-// usableHomeIn returns the home directly inside dir, or "" if dir has no home that may be used in the
-// working directory wd.
+// usableHomeIn returns the home directly inside dir. It returns "" if dir contains no home, or none that may be used
+// in the working directory wd.
 func (finder *homeFinder) usableHomeIn(wd, dir string) (string, error) {
 	h := filepath.Join(dir, homeDir)
 	if !isDir(h) || !trust.MayBeHome(h) {
@@ -165,8 +165,8 @@ func (finder *homeFinder) usableHomeIn(wd, dir string) (string, error) {
 	return h, nil
 }
 
-// cacheHome caches the home that was found from a directory, and its verdict. If the user's own
-// home is not yet in the record of trusted homes, cacheHome adds it.
+// cacheHome caches the home that was found from a directory, and the verdict on it. If the user's own home is not in
+// the record of trusted homes yet, cacheHome adds it.
 func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verdict) {
 	if finder.homeByDir == nil {
 		finder.homeByDir = map[string]string{}
@@ -181,7 +181,7 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verd
 			p.Home,
 			p.StorePath,
 			finder.env.Now(),
-		) // else the next run retries
+		) // If this fails, the next run tries again.
 	}
 	if v.State == trust.Foreign && !finder.noForeignWarning {
 		finder.env.warn(
@@ -193,8 +193,8 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verd
 	finder.lastVerdict = &v
 }
 
-// worktreeMainTree returns the main tree of the linked git worktree whose root is dir, or "" if dir is
-// not such a root. It resolves symbolic links in dir, because git stores resolved paths.
+// worktreeMainTree returns the main tree of the linked git worktree whose root is dir. It returns "" if dir is not
+// such a root. It resolves symbolic links in dir, because git stores resolved paths.
 func worktreeMainTree(dir string) string {
 	if fi, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !fi.Mode().IsRegular() {
 		return ""
@@ -205,8 +205,8 @@ func worktreeMainTree(dir string) string {
 	return project.MainWorktreeOf(dir, os.ReadFile)
 }
 
-// checkHomePath returns an error if the path cannot be a home. Opening a pipe would block until its
-// other end is opened, and a directory cannot be created in the place of a dangling link.
+// checkHomePath returns an error if the path cannot be a home. Opening a pipe would wait for its other end, and a
+// directory cannot be created in place of a link without a target.
 func checkHomePath(home string) error {
 	fi, err := os.Stat(home)
 	switch _, lerr := os.Lstat(home); {
@@ -220,13 +220,13 @@ func checkHomePath(home string) error {
 	return &hintedError{err, "make the directory that it should be, or name another home with --home DIR"}
 }
 
-// usesUserHome reports whether the named layout keeps its home in the user's own directory.
+// usesUserHome reports whether a flag or a variable names a layout that keeps its home in a directory of the user.
 func (finder *homeFinder) usesUserHome() bool {
 	d, err := layout.Find(dialects, cmp.Or(finder.dialectFlag, finder.env.Getenv("OXBOW_DIALECT")))
 	return err == nil && d.UserHome && finder.env.userHomeDir() != ""
 }
 
-// userHomeDir returns the user's own directory, or "" if it is unknown.
+// userHomeDir returns the user's home directory in the sense of the operating system, or "" if it is not known.
 func (env *environment) userHomeDir() string {
 	if dir := env.Getenv("USERPROFILE"); env.GOOS == "windows" && dir != "" {
 		return dir
@@ -234,7 +234,7 @@ func (env *environment) userHomeDir() string {
 	return env.Getenv("HOME")
 }
 
-// dataHome returns the home in the user's data directory.
+// dataHome returns the path of the home in the user's data directory.
 func (env *environment) dataHome() (string, error) {
 	if dir := env.userOxbowDir("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
 		return dir, nil
@@ -245,8 +245,8 @@ func (env *environment) dataHome() (string, error) {
 	}
 }
 
-// layoutStateDir returns the user's directory for the state of a home in another layout. ok is
-// false if the home has oxbow's own layout, or if an error occurred.
+// layoutStateDir returns the directory in which oxbow keeps the user's state for a home of another layout. ok is false
+// if the home has oxbow's own layout, or if an error occurred.
 func (finder *homeFinder) layoutStateDir() (dir string, ok bool) {
 	home, err := finder.home()
 	_, other, lerr := finder.detectLayout()
@@ -258,14 +258,13 @@ func (finder *homeFinder) layoutStateDir() (dir string, ok bool) {
 	return filepath.Join(data, "layouts", hex.EncodeToString(sum[:8])), true
 }
 
-// configDir returns the directory with the user's oxbow configuration, or "" if it is unknown.
+// configDir returns the directory for the user's configuration of oxbow, or "" if it is not known.
 func (env *environment) configDir() string {
 	return env.userOxbowDir("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
 }
 
-// userOxbowDir returns a directory of the user for oxbow, following the XDG base directory
-// specification or the conventions of macOS and Windows. It returns "" if the directory is
-// unknown.
+// userOxbowDir returns a directory of the user for oxbow's files. It follows the XDG base directory specification, or
+// the conventions of macOS and Windows. It returns "" if the directory is not known.
 func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir string) string {
 	user := env.userHomeDir()
 	switch env.GOOS {
@@ -277,7 +276,7 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	case "darwin":
 		xdgDir = "Library/Application Support"
 	default:
-		// The specification says to ignore a relative path.
+		// The specification requires that a relative path is ignored.
 		if dir := env.Getenv(xdgVar); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "oxbow")
 		}
@@ -288,9 +287,9 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClients returns the home to write into the configuration of clients. rule is the rule
-// that chose the home. The result is "" if clients find the home without this run's flags and
-// variables.
+// homeForClients returns the home that is written into the configuration of clients. The rule is the one by which the
+// home was chosen. The result is "" if clients find the home by themselves, without the flags and variables of this
+// run.
 func (finder *homeFinder) homeForClients(home, rule string) string {
 	if rule == nearestHomeRule {
 		return ""
@@ -310,9 +309,8 @@ func (finder *homeFinder) homeForClients(home, rule string) string {
 	return home
 }
 
-// homeFlagForClients returns the command line arguments with which a program that is started elsewhere,
-// without this shell's variables, finds the home. It returns "" if the program finds the home by
-// itself.
+// homeFlagForClients returns the arguments with which a program that is started elsewhere finds the home. That program
+// does not have this shell's variables. The result is "" if the program finds the home by itself.
 func (finder *homeFinder) homeFlagForClients() string {
 	home, rule, err := finder.findHome()
 	home = finder.homeForClients(home, rule)
@@ -322,9 +320,8 @@ func (finder *homeFinder) homeFlagForClients() string {
 	return " --home " + shellQuote(home)
 }
 
-// detectLayout returns the dialect of the home: the one named by --dialect or $OXBOW_DIALECT, or the
-// dialect that the files in the home look like. The bool is false if the home has oxbow's own
-// layout.
+// detectLayout returns the dialect of the home. The flag --dialect or $OXBOW_DIALECT may name the dialect. Otherwise
+// the files in the home show it. The bool is false if the home has oxbow's own layout.
 func (finder *homeFinder) detectLayout() (layout.Dialect, bool, error) {
 	home, err := finder.home()
 	if err != nil {
@@ -350,7 +347,7 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 		return d, true, nil
 	}
 	if fi, err := os.Stat(home); err != nil || !fi.IsDir() {
-		return layout.Dialect{}, false, nil // the first change creates the home, or the home is a store file
+		return layout.Dialect{}, false, nil // The home does not exist yet, or it is a store file.
 	}
 	if _, err := os.Lstat(filepath.Join(home, storeFile)); err == nil {
 		return layout.Dialect{}, false, nil
@@ -370,13 +367,13 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 		return verb.Place{Home: home, HomeRule: rule}, err
 	}
 	p, err := finder.placeAt(home, rule)
-	if errors.Is(err, fs.ErrPermission) { // doctor must be able to examine a home that it may not open
+	if errors.Is(err, fs.ErrPermission) { // The command doctor must be able to examine a home that it may not open.
 		err = nil
 	}
 	return p, err
 }
 
-// placeAt returns the place of a home's memory. rule is the rule that chose the home.
+// placeAt returns the place of the memory in a home. The rule is the one by which the home was chosen.
 func (finder *homeFinder) placeAt(home, rule string) (verb.Place, error) {
 	p := verb.Place{Home: home, HomeRule: rule, FoundFromDir: rule == nearestHomeRule, StorePath: storePathIn(home),
 		ClientHome: finder.homeForClients(home, rule)}
@@ -397,8 +394,7 @@ func (finder *homeFinder) placeAt(home, rule string) (verb.Place, error) {
 	return p, err
 }
 
-// requireOwnLayout returns an error if the home has another layout, because the command works only with
-// oxbow's own file.
+// requireOwnLayout returns an error if the home has another layout. The command works only with oxbow's own file.
 func (finder *homeFinder) requireOwnLayout(command string) error {
 	d, other, err := finder.detectLayout()
 	if err != nil || !other {
@@ -420,8 +416,8 @@ func (finder *homeFinder) requireOwnLayout(command string) error {
 	}
 }
 
-// storePath returns the path of the store, which need not exist. If the home is a file, the file
-// itself is the store, so that a backup or a recovered store can be read.
+// storePath returns the path of the store, which need not exist. If the home is a file, that file is the store, so
+// that a backup or a recovered store can be read.
 func (finder *homeFinder) storePath() (string, error) {
 	home, err := finder.home()
 	if err != nil {
@@ -477,17 +473,17 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// trustVerdict returns the trust verdict on the home. A home that was named, and the data directory,
+// trustVerdict returns whether the home is trusted. A home that was named, and the home in the user's data directory,
 // are the user's own.
 func (finder *homeFinder) trustVerdict() (trust.Verdict, error) {
 	p, err := finder.memoryPlace()
 	if err != nil || !p.FoundFromDir {
 		return trust.Verdict{State: trust.Own}, err
 	}
-	return *finder.lastVerdict, nil // set by nearest
+	return *finder.lastVerdict, nil // nearestHome has set the verdict.
 }
 
-// isForeign reports whether the home is foreign, which means that the user has not trusted it.
+// isForeign reports whether the home is foreign. The user has not trusted a foreign home.
 func (finder *homeFinder) isForeign() (bool, error) {
 	v, err := finder.trustVerdict()
 	return v.State == trust.Foreign, err
@@ -505,9 +501,9 @@ func (finder *homeFinder) trustedHome() (string, error) {
 	return home, nil
 }
 
-// isOwnHome reports whether the home belongs to the user: a flag or $OXBOW_HOME named the home, or
-// the home is the user's data directory. Any other home was found at or above the working
-// directory, and may have come with a project.
+// isOwnHome reports whether the home belongs to the user. This is so if a flag or $OXBOW_HOME named the home, or if it
+// is in the user's data directory. Any other home was found at or above the working directory, and may have come with
+// a project.
 func (finder *homeFinder) isOwnHome(home string) bool {
 	if finder.homeFlag != "" || finder.env.Getenv("OXBOW_HOME") != "" {
 		return true
@@ -516,8 +512,8 @@ func (finder *homeFinder) isOwnHome(home string) bool {
 	return err == nil && (home == data || output.SameFile(home, data))
 }
 
-// resolveProject returns the project that the value of a flag refers to. The value [autoProject]
-// refers to the project of the working directory.
+// resolveProject returns the name of the project that the value of a flag refers to. The value [autoProject] refers to
+// the project that contains the working directory.
 func (env *environment) resolveProject(s string) (string, error) {
 	if s != autoProject {
 		return s, nil
@@ -526,15 +522,15 @@ func (env *environment) resolveProject(s string) (string, error) {
 	return p.Name, err
 }
 
-// autoProject is the value of --project that means the working directory's project.
+// autoProject is the value of --project that refers to the project of the working directory.
 const autoProject = "auto"
 
-// isOnPath reports whether a shell that looks up oxbow in $PATH finds this executable. It returns
-// true if the executable cannot be examined.
+// isOnPath reports whether a shell finds this executable if a person types oxbow. It returns true if this cannot be
+// determined.
 func (env *environment) isOnPath() bool {
 	this, err := os.Stat(env.Executable)
 	if err != nil {
-		return true // unknown
+		return true // The executable's path is unknown.
 	}
 	name := chooseWord(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
@@ -545,8 +541,8 @@ func (env *environment) isOnPath() bool {
 	return false
 }
 
-// executableForClients returns the path with which clients start this program. If a PATH entry refers to
-// this executable, that path is preferred because it stays valid after an upgrade.
+// executableForClients returns the path by which clients start this program. It prefers a path in a PATH directory
+// that refers to this executable, because that path stays valid after an upgrade.
 func (env *environment) executableForClients() string {
 	this, err := os.Stat(env.Executable)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file implements the command "oxbow hook", which clients run as a hook.
+// This file implements the command "oxbow hook", which clients run as their hook.
 
 package cli
 
@@ -76,7 +76,8 @@ only the texts that are shown to the agent. A file ` + injection.HooksOffFile + 
 	return c
 }
 
-// handleHook stores the events of a report and writes the answer. It reports no errors to the client.
+// handleHook stores the events of a client's report, and writes the answer. It reports no errors, because the client
+// would show them.
 func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	if mem.env.Getenv("OXBOW_HOOKS") == "off" {
 		return
@@ -113,7 +114,7 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	}
 	t := mem.newInjector(home, r.Events[0])
 	if !isDir(t.spool.Dir) {
-		_ = maintenance.WriteGitignore(home) // before the first prompt is written to the working tree
+		_ = maintenance.WriteGitignore(home) // Write .gitignore before the first prompt is stored in the working tree.
 	}
 	markNotes := mem.recordCallOrigin(home, &r, clean)
 	if err := t.spool.AppendEvents(r.Events...); err != nil {
@@ -129,9 +130,9 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	}
 }
 
-// startSpoolDrain starts a process that moves the hook reports of the home into the archive, so that the client
-// need not wait for it. Without [Env.StartDetached] this process moves them. If no process can be started, the reports
-// stay in the spool until the next hook or the next command that reads the archive.
+// startSpoolDrain starts a process that moves the home's hook reports into the archive, so that the client need not
+// wait for it. If [Env.StartDetached] is nil, this process moves them. If no process can be started, the reports stay
+// in the spool until the next hook, or until a command reads the archive.
 func (mem *openMemory) startSpoolDrain(ctx context.Context) {
 	if mem.env.StartDetached == nil {
 		mem.drainSpool(ctx)
@@ -144,25 +145,25 @@ func (mem *openMemory) startSpoolDrain(ctx context.Context) {
 	_ = mem.env.StartDetached(args)
 }
 
-// drainFlag is the flag of "oxbow hook" with which startSpoolDrain starts a process.
+// drainFlag is the flag with which startSpoolDrain calls "oxbow hook" in the new process.
 const drainFlag = "drain"
 
-// drainSpool moves the hook reports of the home into the archive. Then it prepares the next prompt
-// by updating the archive's index and the memories' thresholds. It ends after [HookTimeLimits.DrainTime]
-// even if another process keeps a lock. Otherwise each turn could add another waiting process.
+// drainSpool moves the home's hook reports into the archive. Then it prepares for the next prompt: it updates the
+// archive's index and the thresholds of the memories. It ends after the limit in [HookTimeLimits] even if another
+// process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
-	mem.isHurried = true // the checkpoint below is the only one that is needed
+	mem.isHurried = true // Only the checkpoint below is needed.
 	mem.drainTimeout = mem.env.hookTimeLimits().Drain
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
 	if s, err := mem.drainedArchiveOpener()(ctx); err == nil {
-		_ = mem.calibrateThresholds(ctx) // the next prompt calibrates the rest
+		_ = mem.calibrateThresholds(ctx) // Ignore the error: the next prompt calibrates what is missing.
 		_ = s.Memory.Checkpoint(ctx)
 	}
 }
 
-// hookHome returns the home whose spool receives the reports. It must be a directory with oxbow's
-// own layout, and be trusted.
+// hookHome returns the home whose spool receives the reports. It returns an error unless the home is a trusted
+// directory in oxbow's own layout.
 func (finder *homeFinder) hookHome() (string, error) {
 	v, err := finder.trustVerdict()
 	if err != nil {
@@ -181,8 +182,8 @@ func (finder *homeFinder) hookHome() (string, error) {
 	return home, ownership.CheckSpool(home)
 }
 
-// parseHookArgs parses a command line that runs a hook in the form that setup writes. Such a run does
-// not need the tree of commands.
+// parseHookArgs parses a command line that runs a hook, in the form that setup writes into clients' files. For such a
+// command line, the tree of commands need not be built. ok is false for any other command line.
 func parseHookArgs(args []string) (client, home string, ok bool) {
 	hasHome := len(args) == 4 && args[0] == "--home"
 	if hasHome && args[1] != "" {

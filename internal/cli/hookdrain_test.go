@@ -1,4 +1,4 @@
-// This file tests that hooks leave the work after a turn to another process.
+// This file tests that a hook leaves the work at the end of a turn to another process.
 
 package cli
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// spoolFiles returns the names of the spool files of sessions.
+// spoolFiles returns the names of the sessions' spool files.
 func (p *prompted) spoolFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.home, session.SpoolDir, "*.jsonl"))
@@ -25,8 +25,8 @@ func (p *prompted) spoolFiles(t *testing.T) []string {
 	return files
 }
 
-// TestHookStartsDrain tests that the hook at the end of a turn starts "oxbow hook --drain", which moves what the
-// hooks reported into the archive.
+// TestHookStartsDrain tests that the hook at the end of a turn starts "oxbow hook --drain", and that this process
+// moves the reported events into the archive.
 func TestHookStartsDrain(t *testing.T) {
 	p := newPrompted(t)
 	var started [][]string
@@ -50,7 +50,8 @@ func TestHookStartsDrain(t *testing.T) {
 	if files := p.spoolFiles(t); len(files) > 0 {
 		t.Errorf("after the drain the spool has %q", files)
 	}
-	if err := os.RemoveAll(filepath.Join(p.home, session.SpoolDir)); err != nil { // only the archive is left
+	// After this, only the archive contains the events.
+	if err := os.RemoveAll(filepath.Join(p.home, session.SpoolDir)); err != nil {
 		t.Fatal(err)
 	}
 	if out := p.must(t, "--home", p.home, "recall", "shipped", "--sessions"); !strings.Contains(out, "It is shipped.") {
@@ -59,8 +60,8 @@ func TestHookStartsDrain(t *testing.T) {
 	p.must(t, "--home", p.home, "check")
 }
 
-// TestDrainIsNotStarted tests that reports stay in the spool if no process can be started, and that the next
-// command that reads the archive finds them.
+// TestDrainIsNotStarted tests that reports stay in the spool if no process can be started, and that the next command
+// that reads the archive finds them.
 func TestDrainIsNotStarted(t *testing.T) {
 	p := newPrompted(t)
 	p.env.StartDetached = func([]string) error { return errors.New("no more processes") }
@@ -75,8 +76,8 @@ func TestDrainIsNotStarted(t *testing.T) {
 	p.must(t, "--home", p.home, "check")
 }
 
-// TestDrainEnds tests that a drain ends although another process keeps the lock of the spool. Otherwise each turn
-// would leave one more process.
+// TestDrainEnds tests that a drain ends even if another process keeps the spool's lock. Otherwise each turn would
+// leave one more process.
 func TestDrainEnds(t *testing.T) {
 	p := newPrompted(t)
 	p.env.StartDetached = func([]string) error { return nil }

@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxHandoffTokens is the maximum number of tokens that a handoff's profile selects when a session starts.
+// maxHandoffTokens limits the memory that a handoff's profile selects at the start of a session, in tokens.
 const maxHandoffTokens = 2_000
 
-// openHandoffName returns the name of the open handoff for the session's project, or otherwise for no project.
-// It returns "" if there is none that may be shown to a model unasked.
+// openHandoffName returns the name of the open handoff for the session's project, or else of the open handoff without
+// a project. It returns "" if there is none that a model may be shown unasked.
 func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
 	waiting, err := callVerb(ctx, mem, verb.WaitingHandoff, verb.WaitingHandoffIn{Project: project})
@@ -25,8 +25,8 @@ func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 	return waiting.Name
 }
 
-// takeHandoff takes a handoff. It returns the handoff's text, including the skills and the memory that the
-// handoff's profile selects. hasProfile reports whether a profile selected memory.
+// takeHandoff takes a handoff, so that no other session gets it. It returns the handoff's text with the texts of its
+// skills and the memory that its profile selects. hasProfile is true if a profile has selected memory.
 func (mem *openMemory) takeHandoff(ctx context.Context, name string) (text string, hasProfile bool) {
 	out, err := callVerb(
 		ctx,
@@ -35,28 +35,28 @@ func (mem *openMemory) takeHandoff(ctx context.Context, name string) (text strin
 		verb.TakeHandoffIn{Name: name, OpeningParams: verb.OpeningParams{MaxTokens: maxHandoffTokens}},
 	)
 	if err != nil || out.HandoffOut == nil {
-		return "", false // another session was faster
+		return "", false // Another session has taken the handoff first.
 	}
 	hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.ProfileError == "" && out.Loaded.Selection != nil
 	return out.Text(), hasProfile
 }
 
-// maxHandoffBytes is the maximum size in bytes of a handoff, including skills and memory, at the
-// start of a session.
+// maxHandoffBytes is the maximum size of a handoff at the start of a session, in bytes. It includes the skills and the
+// memory.
 const maxHandoffBytes = hook.MaxContext - 500
 
-// cutHandoff cuts a handoff that is longer than limit bytes, and says where the rest is.
+// cutHandoff cuts a handoff that is longer than limit bytes, and adds a line that says where the whole handoff is.
 func cutHandoff(content, name string, limit int) string {
 	if len(content) <= limit {
 		return content
 	}
-	// The line is first, because the cut may be inside a fence.
+	// The line comes first, because the text may be cut inside a fence.
 	more := "The handoff below is cut. All of it: oxbow handoff show " + text.QuoteShellOperand(name) + "\n"
 	return more + cutAtParagraph(content, limit-len(more))
 }
 
-// cutAtParagraph returns the beginning of s with at most limit bytes. It ends at the end of a paragraph, unless
-// the first paragraphs are too long.
+// cutAtParagraph returns the beginning of s with at most limit bytes. It cuts at the end of a paragraph, unless the
+// first paragraphs are longer than limit.
 func cutAtParagraph(s string, limit int) string {
 	if len(s) <= limit {
 		return s

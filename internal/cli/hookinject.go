@@ -1,4 +1,4 @@
-// This file chooses the memory that a hook puts before a model, and records it.
+// This file chooses the memory that a hook shows to a model, and records what was shown.
 
 package cli
 
@@ -20,19 +20,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-// contextInjector puts memory before the model of one session, and records it.
+// contextInjector chooses and records the memory that a hook shows to the model of one session.
 type contextInjector struct {
 	*openMemory
 	spool     session.Spool
 	stateFile inject.StateFile
-	event     session.Event // event that is answered
+	event     session.Event // event that the hook answers
 
-	home           string // home of the memory
-	hasOtherLayout bool   // the home has another layout, so nothing is spooled
+	home           string // home whose memory is shown
+	hasOtherLayout bool   // The home has another layout, so reports are not stored in a spool.
 }
 
-// withLayoutState returns an injector for a home of another layout, whose session state is in the
-// directory state. If state is "", the home has oxbow's own layout and t is returned unchanged.
+// withLayoutState returns an injector for a home of another layout. The state of the session is in the directory
+// state. If state is "", the home has oxbow's own layout, and t is returned unchanged.
 func (t contextInjector) withLayoutState(state string) contextInjector {
 	if state == "" {
 		return t
@@ -58,7 +58,7 @@ func (mem *openMemory) newInjector(home string, e session.Event) contextInjector
 		e, home, false}
 }
 
-// answerReport returns the answer to a report, or nil for no answer.
+// answerReport returns the answer to a report, or nil if there is no answer.
 func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte {
 	switch {
 	case r.AcceptsContext() && t.isInjectionOff():
@@ -67,9 +67,10 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	case r.AcceptsContext():
 		return t.answerPrompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.KindCompact }):
-		_ = t.stateFile.RecordCompaction(ctx) // so that a sentence may be shown again
+		_ = t.stateFile.RecordCompaction(ctx) // After a compaction, a sentence may be shown again.
 	default:
-		_ = t.stateFile.RecordOtherReport(ctx) // so that a start that follows at once is answered only once
+		// Record this, so that a start that follows at once is answered only once.
+		_ = t.stateFile.RecordOtherReport(ctx)
 	}
 	return nil
 }
@@ -81,18 +82,16 @@ func (t contextInjector) isInjectionOff() bool {
 		t.env.isSwitchedOff(injection.ClientInjectOffFile(t.event.Client), home, t.event.Dir)
 }
 
-// isSwitchedOff reports whether a file with the given name switches a function off. It looks in the home,
-// in the project that contains the session's directory, and in the project that contains the
-// hook's working directory.
+// isSwitchedOff reports whether a file with this name switches a function off. It looks in the home, in the project of
+// the session's directory, and in the project of the hook's working directory.
 func (env *environment) isSwitchedOff(name, home, dir string) bool {
-	wd, _ := env.absolutePath(".") // if this fails, only the session's directory counts
+	wd, _ := env.absolutePath(".") // Ignore the error: without it, only the session's directory is examined.
 	return injection.FindOffFile(name, home, dir, wd) != ""
 }
 
-// answerStart answers the start of a session. The start may be reported twice, by the user's hooks and
-// the project's hooks. A resumed session still has the context from its beginning, unless the
-// client has compacted or cleared the conversation since. Context that cannot be recorded is not
-// shown.
+// answerStart answers the start of a session with the session's context. A start may be reported twice, by the hooks
+// of the user and of the project, but is answered only once. A resumed session still has its first context, unless the
+// client has compacted or cleared the conversation. A context that cannot be recorded is not shown.
 func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte {
 	state := t.stateFile.ReadState()
 	lost := r.StartReason == "compact" || r.StartReason == "clear"
@@ -125,14 +124,14 @@ func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte 
 	return answer
 }
 
-// isNewSession reports whether a session begins without an earlier conversation.
+// isNewSession reports whether a session starts without an earlier conversation.
 func isNewSession(source string, state inject.ShownState) bool {
 	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
 }
 
-// prependHandoff takes the named handoff and returns the context of a new session with the handoff,
-// which comes first so that a client that cuts the context shows it whole. The session's start
-// must be recorded before, so that only one of a client's hooks takes the handoff.
+// prependHandoff takes a handoff, and returns the context of a new session with the handoff before it. The handoff
+// comes first so that a client that cuts the context shows the whole handoff. The session's start must be recorded
+// before, so that only one of a client's hooks takes the handoff.
 func (t contextInjector) prependHandoff(ctx context.Context, start, name string) string {
 	taken, _ := t.takeHandoff(ctx, name)
 	taken = cutHandoff(taken, name, maxHandoffBytes)
@@ -146,10 +145,10 @@ func (t contextInjector) prependHandoff(ctx context.Context, start, name string)
 	return taken + "\n" + cutAtParagraph(start, room)
 }
 
-// sessionStartBlock returns the context for the start of a session. It is empty if the client has the
-// context already, and leaves out texts that the client has stored with the session's prompts. A
-// fork already has the context of the original conversation. If the client lost the block by a
-// compaction, the new block also describes the agent's current work.
+// sessionStartBlock returns the context for the start of a session. It is empty if the model has the context already.
+// For example, a fork has the context of the original conversation. The block leaves out texts that the client stores
+// together with the session's prompts. If a compaction removed the block, the new block also describes what the agent
+// was working on.
 func (t contextInjector) sessionStartBlock(ctx context.Context, source string, state inject.ShownState) inject.Block {
 	isKnown := state.HasStart && !hook.ForgetsStartContext(t.event.Client)
 	if isKnown || source == "fork" {
@@ -172,7 +171,7 @@ func (t contextInjector) sessionStartBlock(ctx context.Context, source string, s
 	})
 }
 
-// continuationText returns the text that an agent needs to continue its session, or "" if there is none.
+// continuationText returns what an agent must know to continue its session, or "" if there is nothing to tell.
 func (mem *openMemory) continuationText(ctx context.Context, client, id string) string {
 	archive, err := mem.drainedArchiveOpener()(ctx)
 	if err != nil {
@@ -189,7 +188,8 @@ func (mem *openMemory) continuationText(ctx context.Context, client, id string) 
 	return "\n" + o.Text()
 }
 
-// answerPrompt answers a prompt once. Context that cannot be recorded is not shown.
+// answerPrompt answers a prompt with the memory that helps with it. Each prompt is answered only once. A block that
+// cannot be recorded is not shown.
 func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte {
 	var state inject.ShownState
 	var first bool
@@ -212,7 +212,7 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 			begins, state = b.Text, t.stateFile.ReadState()
 		}
 	}
-	t.isArchiveReadOnly = true // do not drain the spool, because the client waits for the answer
+	t.isArchiveReadOnly = true // Do not drain the spool, because the client waits for the answer.
 	project, _ := findProject(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project,
 		Now: t.env.Now(), State: state}
@@ -233,8 +233,8 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 	return r.EncodeAnswer(begins + "\n\n" + b.Text)
 }
 
-// editBlock returns the context for an edit of files, and records the look-ups that found
-// nothing.
+// editBlock returns the context for an edit of files. It also records look-ups that found nothing, so that they are
+// not repeated.
 func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState, files []string) inject.Block {
 	in := annotations.BeforeActionIn{
 		Failure: t.spool.LastFailure(t.event.Client, t.event.Session),
@@ -261,13 +261,13 @@ func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState,
 		_, _ = t.stateFile.RecordBlock(
 			ctx,
 			inject.Block{Fingerprints: out.Fingerprints},
-		) // if this fails, the files are looked up again
+		) // Ignore the error: without the record, the files are looked up again.
 	}
 	return out.Block
 }
 
-// recordShownBlock records a block that is about to be put before the model. It returns false if another
-// process shows the same block or if the block cannot be recorded.
+// recordShownBlock records a block that is about to be shown to the model. It returns false if another process shows
+// the same block, or if the block cannot be recorded. The block must then not be shown.
 func (t contextInjector) recordShownBlock(ctx context.Context, place string, b inject.Block) bool {
 	b.Place, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
 	fresh, err := t.stateFile.RecordBlock(ctx, b)
@@ -285,8 +285,8 @@ func (t contextInjector) recordShownBlock(ctx context.Context, place string, b i
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
 	}
-	// Include the time in the ID, so that a resumed session's context differs from the original
-	// context, even if the prompt in between was not reported.
+	// The ID contains the time, so that the context of a resumed session differs from the original context even if the
+	// prompt between them was not reported.
 	e.ID = shortHash(fmt.Sprint(place, " ", t.stateFile.ReadState().Prompt, " ", e.Time.UnixNano(), " ", b.Text))
 	return t.spool.AppendEvents(e) == nil && err == nil
 }
@@ -296,7 +296,7 @@ func shortHash(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// runWithTimeout returns the result of do, or the zero value if do takes longer than wait.
+// runWithTimeout calls do and returns its result. If do takes longer than wait, it returns the zero value.
 func runWithTimeout[T any](ctx context.Context, wait time.Duration, do func(context.Context) T) (none T) {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-// prompted is a home whose hooks return a block for each prompt.
+// prompted is a home whose hooks answer each prompt with a block.
 type prompted struct {
 	*world
 	home  string
@@ -63,7 +63,7 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 	return p.out.String()
 }
 
-// injected returns the injections in the spool of a session.
+// injected returns the injections that the spool of a client's session contains.
 func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
 	t.Helper()
 	b, err := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.FilePath(client, "s1"))
@@ -79,7 +79,7 @@ func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
 	return all
 }
 
-// TestPrompt tests that a prompt is answered once, in the format of its client, and recorded.
+// TestPrompt tests that a prompt is answered once, in the format of its client, and that the answer is recorded.
 func TestPrompt(t *testing.T) {
 	for client, form := range map[string]string{
 		"claude":   `"hookEventName":"UserPromptSubmit"`,
@@ -131,7 +131,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// checkArchive moves the reported events to the archive and checks the archive.
+// checkArchive moves the reported events into the archive, and checks the archive.
 func checkArchive(t *testing.T, home string) {
 	t.Helper()
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
@@ -149,8 +149,8 @@ func checkArchive(t *testing.T, home string) {
 	checkKilled(t, m)
 }
 
-// TestPromptSilence tests that no block is shown for text that no person wrote, after errors, too late,
-// if it cannot be recorded, or if blocks are switched off.
+// TestPromptSilence tests the cases in which no block is shown: for text that no person wrote, after an error, after
+// the time limit, if the block cannot be recorded, and if injection is switched off.
 func TestPromptSilence(t *testing.T) {
 	const asks = `"prompt_id":"p%d","prompt":"when do we ship","cwd":%q`
 	for name, c := range map[string]struct {

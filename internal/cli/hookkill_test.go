@@ -1,5 +1,5 @@
-// This file kills hooks at any time while other processes drain the spool. Acknowledged events must be
-// in the archive exactly once.
+// This file kills hooks at any time while other processes drain the spool. Each acknowledged event must be in the
+// archive exactly once.
 
 package cli
 
@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// begunVariable is the environment variable that makes oxbow write begunSign to standard error when its
-// main function begins. More than half of the processor time of a process is spent before that.
+// begunVariable is an environment variable. If it is set, oxbow writes begunSign to standard error when its main
+// function begins. A process spends more than half of its processor time before that.
 const begunVariable, begunSign = "OXBOW_TEST_BEGUN", "begun"
 
 // sayBegun writes begunSign if begunVariable is set.
@@ -32,7 +32,7 @@ func sayBegun() {
 	}
 }
 
-// said is the output of a process. The function begun is called at the first output.
+// said collects the output of a process, and calls begun at the first output.
 type said struct {
 	strings.Builder
 	begun func()
@@ -46,19 +46,20 @@ func (s *said) Write(b []byte) (int, error) {
 	return s.Builder.Write(b)
 }
 
-// killer runs oxbow on a home and kills about half of its processes after their main function has
-// begun.
+// killer runs oxbow on a home. It kills about half of the processes after their main function has begun.
 type killer struct {
 	t    *testing.T
 	home string
 
-	mu    sync.Mutex // guards the fields below
-	rand  *rand.Rand
-	took  map[string]time.Duration // time of the main function, by kind of process, without killed processes
+	mu   sync.Mutex // guards the fields below
+	rand *rand.Rand
+	// time that the main function took, by kind of process, for processes that were not killed
+	took  map[string]time.Duration
 	kills map[string]int
 }
 
-// run reports whether a process ended without being killed. Such a process must succeed without output.
+// run runs a process, and reports whether the process ended without being killed. Such a process must succeed without
+// output.
 func (k *killer) run(kind, stdin string, args ...string) bool {
 	after := time.Minute
 	k.mu.Lock()
@@ -114,7 +115,7 @@ func TestHooksKilled(t *testing.T) {
 		return k.kills["report"]+k.kills["stop"] >= want || t.Failed()
 	}
 	var turns atomic.Int64
-	acknowledged := make([]map[string]bool, 3) // acknowledged events of each worker
+	acknowledged := make([]map[string]bool, 3) // the acknowledged events of each worker
 	session30 := func(n int64) string { return fmt.Sprint("s", n/30) }
 	var hooks, drains sync.WaitGroup
 	for i := range acknowledged {
@@ -176,8 +177,8 @@ func TestHooksKilled(t *testing.T) {
 	t.Logf("%d turns, %d acknowledged, killed: %v", turns.Load(), n, k.kills)
 }
 
-// TestStartsKilled kills hooks at the start of sessions, two for each session. A hook must not show a
-// block that is not recorded.
+// TestStartsKilled kills hooks that report the start of a session, two hooks for each session. A hook must not show a
+// block without recording it.
 func TestStartsKilled(t *testing.T) {
 	notRaced(t)
 	home := t.TempDir()
@@ -197,7 +198,7 @@ func TestStartsKilled(t *testing.T) {
 			t.Error(err)
 			return "", 0
 		}
-		_ = cmd.Wait() // the process may have been killed
+		_ = cmd.Wait() // Ignore the error: the process may have been killed.
 		return out.String(), time.Since(begun)
 	}
 	_, took := run("", time.Minute, "remember", "style", "Tabs, not spaces.")
@@ -246,8 +247,7 @@ func TestStartsKilled(t *testing.T) {
 	checkArchive(t, home)
 }
 
-// checkKilled checks a memory after processes were killed. A temporary file of a killed process may
-// remain.
+// checkKilled checks a memory after its processes were killed. A killed process may leave a temporary file.
 func checkKilled(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	rep, err := m.Check(t.Context())
@@ -261,8 +261,8 @@ func checkKilled(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// archived moves the rest of the spool to the archive. For the sessions s0 to last, it returns how
-// often each turn, call and text is in the archive.
+// archived moves the rest of the spool into the archive. It returns how often each turn, call and text of the sessions
+// s0 to last is in the archive.
 func archived(t *testing.T, home, last string) map[string]int {
 	t.Helper()
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)

@@ -1,5 +1,4 @@
-// This file answers hooks in homes of other layouts. It performs the steps that the layout's own
-// system performs by itself.
+// This file answers hooks in homes of other layouts. It does the work that the layout's own system does by itself.
 
 package cli
 
@@ -35,23 +34,22 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// layoutHook answers one report in a home of another layout. Such a home has no archive of
-// sessions. The state that the hooks of a session share is kept in a directory of the user, so
-// that the home contains only files that its own system writes.
+// layoutHook answers one report in a home of another layout. Such a home has no archive of sessions. The state that
+// the hooks of a session share is in a directory of the user, so that the home contains only files that the layout's
+// own system writes.
 type layoutHook struct {
 	*openMemory
 	dialect     layout.Dialect
 	home        string
-	stateDir    string // directory for the state of sessions
-	profileName string // name of the profile that binds the run
+	stateDir    string // directory that contains the state of sessions
+	profileName string // name of the profile that binds the run ("" if none does)
 	report      hook.Report
-	event       session.Event // first event of the report
+	event       session.Event // the report's first event
 }
 
-// handleLayoutHook answers a report in a home of another layout. At the start of a session it returns
-// the context that the layout's system puts before a model. It answers prompts if that system
-// recalls by itself. It stores compaction summaries and the end of a session as that system does.
-// Edits become annotations.
+// handleLayoutHook answers a report in a home of another layout, like the layout's own system. It answers the start of
+// a session with the context that this system shows to a model. It answers a prompt if this system recalls by itself.
+// It stores the summary of a compaction, and the end of a session, if this system does. It also annotates edits.
 func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []byte {
 	home, err := mem.finder.trustedHome()
 	d, other, lerr := mem.finder.detectLayout()
@@ -85,7 +83,8 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
 		return nil
 	}
-	mem.recordCallOrigin(state, &l.report, clean) // such a home has no entries that could be marked
+	// Ignore the result: such a home has no entries that could be marked.
+	mem.recordCallOrigin(state, &l.report, clean)
 	if err := l.appendNotes(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Save(state)
 	}
@@ -94,8 +93,8 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 	return append(answer, whys()...)
 }
 
-// answerReport returns the answer for the client: at the start of a session the context that the
-// layout's system puts before a model, and for a prompt the text that this system recalls.
+// answerReport returns the answer for the client. At the start of a session, this is the context that the layout's
+// system shows to a model. For a prompt, it is the text that this system recalls.
 func (l layoutHook) answerReport(ctx context.Context) []byte {
 	in := contextInjector{openMemory: l.openMemory, event: l.event, home: l.home}
 	if !l.report.AcceptsContext() || in.isInjectionOff() {
@@ -108,7 +107,7 @@ func (l layoutHook) answerReport(ctx context.Context) []byte {
 		Now:     l.env.Now(),
 	}
 	if l.report.StartReason != "" && l.report.GetsStartLate() {
-		return nil // the start is answered with the first prompt
+		return nil // This client gets the context with the answer to the first prompt.
 	}
 	recalled, started := "", ""
 	if l.report.Prompt != "" && l.profileName == "" {
@@ -120,17 +119,16 @@ func (l layoutHook) answerReport(ctx context.Context) []byte {
 	return l.report.EncodeAnswer(started + "\n\n" + recalled)
 }
 
-// maxAnswerBytes is the maximum size of an answer without the tags around it, in bytes. Recalled
-// texts take at most half the room, so that the answer to the first prompt can also contain the
-// session's start context.
+// maxAnswerBytes is the maximum size of an answer without its tags, in bytes. maxRecallBytes is half of it, so that
+// the answer to the first prompt can also contain the session's context.
 const (
 	maxAnswerBytes = hook.MaxContext - 100
 	maxRecallBytes = maxAnswerBytes / 2
 )
 
-// startContext returns the context for the start of a session, or "" if the model has it already. The
-// state is recorded before a handoff is taken, so that only one of a client's hooks answers. The
-// text has at most limit bytes.
+// startContext returns the context for the start of a session, with at most limit bytes. It returns "" if the model
+// has the context already. The start is recorded before a handoff is taken, so that only one of a client's hooks
+// answers.
 func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, limit int) string {
 	source := l.report.StartReason
 	state := file.ReadState()
@@ -155,12 +153,12 @@ func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, lim
 	return text
 }
 
-// minContextBytes is the size up to which the context of a home is kept if a handoff is long, in bytes.
+// minContextBytes is the number of bytes of the home's context that are kept even if the handoff is long.
 const minContextBytes = 3500
 
-// sessionStartText returns the context of the home in at most limit bytes. For a new session, it also
-// takes the open handoff and appends the handoff's text. If a memory profile of the handoff selects
-// memory, the handoff's text replaces the context, as in a session that is bound to the profile.
+// sessionStartText returns the context of the home with at most limit bytes. For a new session, it also takes the open
+// handoff and appends its text. If a profile of the handoff selects memory, the handoff's text replaces the home's
+// context, as in a session that is bound to the profile.
 func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, limit int) string {
 	handoff, name := "", ""
 	replaces := false
@@ -186,7 +184,7 @@ func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, limit int)
 	return caution + c.TextWithin(limit, "All of it: oxbow context, or the resource memory://context.") + handoff
 }
 
-// homeContext returns the context of the home, restricted by the profile that binds the run.
+// homeContext returns the context of the home. If a profile binds the run, the context is restricted to it.
 func (l layoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
 	h, err := l.openContextHome()
 	if err != nil {
@@ -195,7 +193,7 @@ func (l layoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
 	return h.Context(ctx, layout.Request{})
 }
 
-// openContextHome opens the home, restricted by the profile that binds the run.
+// openContextHome opens the home. If a profile binds the run, the home is restricted to it.
 func (l layoutHook) openContextHome() (layout.Home, error) {
 	h, err := l.openHome(l.dialect, readOwnAccess)
 	if err != nil || l.profileName == "" {
@@ -208,8 +206,8 @@ func (l layoutHook) openContextHome() (layout.Home, error) {
 	return p.WithProfile(l.profileName)
 }
 
-// recallForPrompt returns the text that the layout's system recalls for the prompt, in at most maxRecallBytes bytes.
-// It returns "" after an error.
+// recallForPrompt returns the text that the layout's system recalls for the prompt, with at most maxRecallBytes bytes.
+// After an error, it returns "".
 func (l layoutHook) recallForPrompt(ctx context.Context) string {
 	h, err := l.openHome(l.dialect, readOwnAccess)
 	if err != nil {
@@ -235,7 +233,7 @@ func (l layoutHook) recallForPrompt(ctx context.Context) string {
 	return caution + text
 }
 
-// maxSummaryBytes is the maximum size of a stored summary, in bytes.
+// maxSummaryBytes is the maximum size of a stored summary in bytes.
 const maxSummaryBytes = 64 << 10
 
 // isSummary reports whether the layout's system stores a summary of the session at this event.
@@ -252,13 +250,13 @@ func (l layoutHook) isSummary(e session.Event) bool {
 	return false
 }
 
-// summarizersAt returns the names of the layouts whose systems store a summary on this occasion, as an enumeration.
+// summarizersAt returns the names of the layouts whose systems store a summary on an occasion, as a list in words.
 func summarizersAt(occasion layout.SummaryTime) string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
-// storeSummary stores the client's own compaction summary, or the last message of a session that ends,
-// if the layout's system stores such a text.
+// storeSummary stores the client's summary of a compaction, or the last message of a session that ends, if the
+// layout's system stores such a text.
 func (l layoutHook) storeSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readNotes()
@@ -271,7 +269,7 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 			if err := l.writeSummary(ctx, summary, notes, isEnd); err != nil {
 				maintenance.HookFailure{Client: l.event.Client, Error: "keeping the summary: " +
 					err.Error(), Time: l.env.Now()}.Save(l.stateDir)
-				return // keep the notes, because the client may report the end again
+				return // Keep the notes, because the client may report the end again.
 			}
 		}
 		if isEnd {
@@ -280,8 +278,8 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 	}
 }
 
-// writeSummary writes a summary as the layout's own session does. If the session read text that
-// others wrote, the first line of the summary says so, because the layouts cannot mark entries.
+// writeSummary writes a summary in the way in which the layout's own system does. If the session has read text by
+// others, the first line of the summary says so, because the layouts cannot mark entries.
 func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sessionNotes, isEnd bool) error {
 	summary = strings.TrimSpace(l.newReportCleaner()(strings.ToValidUTF8(summary, "�")))
 	if summary == "" {
@@ -319,37 +317,36 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 	return err
 }
 
-// openHomeToWrite opens the home for writing. It forgets a home that this run may have opened for
-// reading.
+// openHomeToWrite opens the home for writing. A home that this run has opened for reading is not used any more.
 func (l layoutHook) openHomeToWrite() (layout.Home, error) {
 	l.layoutHome = nil
 	return l.openHome(l.dialect, writeAccess)
 }
 
-// sessionNotes is the content of a session's notes file, which hooks write.
+// sessionNotes is the content of the file in which hooks keep notes about a session.
 type sessionNotes struct {
-	firstPrompt    string   // the first prompt, on one line
-	lastMessage    string   // the last message of the agent
-	taints         []string // texts of others that the session read
-	untracedTaints []string // such texts read since the last prompt and without fingerprints
+	firstPrompt    string   // the session's first prompt, on one line
+	lastMessage    string   // the agent's last message
+	taints         []string // calls that returned text by others
+	untracedTaints []string // such calls since the last prompt that have no fingerprints
 }
 
-// noteLine is a line of a session's notes file, encoded as JSON.
+// noteLine is a line in the file with a session's notes. It is encoded as JSON.
 type noteLine struct {
 	Prompt      string `json:"prompt,omitempty"`
 	LastMessage string `json:"last,omitempty"`
-	Taint       string `json:"taint,omitempty"` // a call that returned text of others
+	Taint       string `json:"taint,omitempty"` // call that returned text by others
 
-	// IsUntraced reports whether no fingerprints of the text were kept. All that the agent writes
-	// in the same turn is then assumed to repeat the text.
+	// IsUntraced is set if no fingerprints of the text were stored. Everything that the agent writes later in the turn
+	// is then assumed to repeat the text.
 	IsUntraced bool `json:"untraced,omitempty"`
 }
 
-// Limits of a session's notes.
+// These limits apply to a session's notes.
 const (
-	maxNotesBytes       = 4 << 20 // bytes; of a longer file only the end is read
+	maxNotesBytes       = 4 << 20 // maximum number of bytes that are read at the end of the file
 	maxTaints           = 8
-	maxFirstPromptBytes = 200 // bytes
+	maxFirstPromptBytes = 200 // maximum size of the first prompt in bytes
 )
 
 func (l layoutHook) notesFile() string {
@@ -357,7 +354,7 @@ func (l layoutHook) notesFile() string {
 	return filepath.Join(l.stateDir, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
-// appendNotes appends the notes of this report to the file.
+// appendNotes appends what this report adds to the session's notes.
 func (l layoutHook) appendNotes() error {
 	var lines []noteLine
 	if l.report.Prompt != "" {
@@ -397,8 +394,8 @@ func (l layoutHook) appendNotes() error {
 	return cmp.Or(err, f.Close())
 }
 
-// spoolReasoning stores the texts of opencode's agent until the session ends. This client has no
-// transcript, and an annotation of an edit needs the text before the edit.
+// spoolReasoning stores what opencode's agent says until the session ends. opencode has no transcript, and an
+// annotation needs the text before the edit.
 func (l layoutHook) spoolReasoning() error {
 	if l.event.Client != "opencode" {
 		return nil
@@ -416,8 +413,7 @@ func (l layoutHook) spoolReasoning() error {
 	return spool.AppendEvents(l.report.Events...)
 }
 
-// readNotes reads the notes of the session. It skips lines that are not valid JSON, such as an
-// incomplete last line.
+// readNotes reads the session's notes. It skips lines that are not valid JSON, such as an incomplete last line.
 func (l layoutHook) readNotes() (n sessionNotes) {
 	f, err := os.Open(l.notesFile())
 	if err != nil {
@@ -450,21 +446,20 @@ func (l layoutHook) readNotes() (n sessionNotes) {
 	return n
 }
 
-// isTurnTainted reports whether the agent has read foreign text since the last prompt without
-// its fingerprints being stored.
+// isTurnTainted reports whether the agent has read text by others since the last prompt that has no fingerprints.
 func (l layoutHook) isTurnTainted(client, id string) bool {
 	l.event = session.Event{Client: client, Session: id}
 	return len(l.readNotes().untracedTaints) > 0
 }
 
-// Limits of one hook call.
+// These limits apply to one call of a hook.
 const (
-	maxReportBytes = 64 << 20 // bytes
+	maxReportBytes = 64 << 20 // maximum size of a report in bytes
 	reportTimeout  = 3 * time.Second
 )
 
-// readHookReport returns all of standard input. It returns nil if the input is longer than maxReportBytes
-// bytes or does not end within reportTimeout.
+// readHookReport returns the whole standard input. It returns nil if the input has more than maxReportBytes bytes, or
+// if it does not end within reportTimeout.
 func readHookReport(ctx context.Context, in io.Reader) []byte {
 	done := make(chan []byte, 1)
 	go func() {

@@ -1,4 +1,4 @@
-// This file tests the answers of hooks with files of many sizes, in every layout.
+// This file tests the answers of hooks in homes with files of many sizes, in every layout.
 
 package cli
 
@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// hookLimits contains the maximum number of characters of a hook's answer that each client shows to its
-// model whole. Claude Code, Codex and Copilot CLI cut at about 10,000, Gemini CLI showed 40,000. The
-// plug-in for opencode has no limit, and none is known of Qwen Code.
+// hookLimits contains for each client the maximum number of characters of a hook's answer that its model is shown.
+// Claude Code, Codex and Copilot CLI cut an answer at about 10,000 characters. Gemini CLI has shown 40,000. The
+// plug-in for opencode has no limit, and for Qwen Code none is known.
 var hookLimits = map[string]int{
 	"claude": 10_000, "codex": 10_000, "copilot": 10_000, "gemini": 40_000, "opencode": 1 << 20, "qwen": 1 << 20,
 }
 
-// clientHook runs the hook of a client with a report, and returns the text for the model.
+// clientHook runs the hook of a client with a report, and returns the text that the model is shown.
 func (w *world) clientHook(t *testing.T, client string, report map[string]any) string {
 	t.Helper()
 	raw, err := json.Marshal(report)
@@ -49,25 +49,25 @@ func (w *world) clientHook(t *testing.T, client string, report map[string]any) s
 	return answer.Context + answer.Additional + answer.Specific.Context
 }
 
-// wholeFacts returns numbered facts of about size bytes, each a paragraph.
+// wholeFacts returns a text of about size bytes that consists of numbered facts, each in a paragraph of its own.
 func wholeFacts(size int) string {
 	text := facts(size, "\n\n")
 	return text[:strings.LastIndex(text, "\n\n")+2]
 }
 
-// startReport returns the report to which a client gets the context of a session's start.
+// startReport returns the report in whose answer a client gets the context for a session's start.
 func startReport(client, dir string) map[string]any {
 	r := map[string]any{"session_id": "s-" + client, "cwd": dir, "hook_event_name": "SessionStart",
 		"source": "startup"}
-	if client == "gemini" { // it gets the context with the first prompt
+	if client == "gemini" { // Gemini CLI gets the context with the first prompt.
 		r["hook_event_name"] = "BeforeAgent"
 		r["prompt"] = "Where is the server with number seventeen, and in which rack?"
 	}
 	return r
 }
 
-// TestHooksOfLargeFiles tests that a session starts with the small files in full and with as much of a
-// large file as the client shows. The large file is cut at the end of a paragraph, and one line says where
+// TestHooksOfLargeFiles tests the context at a session's start. It must contain the small files in full, and as much
+// of a large file as the client shows. The large file must be cut at the end of a paragraph, and a line must say where
 // the rest is.
 func TestHooksOfLargeFiles(t *testing.T) {
 	t.Parallel()
@@ -111,8 +111,8 @@ func TestHooksOfLargeFiles(t *testing.T) {
 	}
 }
 
-// TestHooksOfLargeRecall tests that what is recalled for a prompt is cut in the same way, also together
-// with the start of a session.
+// TestHooksOfLargeRecall tests that text recalled for a prompt is cut in the same way, also if the answer contains the
+// session's context.
 func TestHooksOfLargeRecall(t *testing.T) {
 	t.Parallel()
 	for _, kib := range []int{1, 17, 64} {
@@ -146,7 +146,7 @@ func TestHooksOfLargeRecall(t *testing.T) {
 	}
 }
 
-// TestHookOfLargeHandoff tests that a long handoff leaves room for the identity and the instructions.
+// TestHookOfLargeHandoff tests that a long handoff does not displace the identity and the instructions.
 func TestHookOfLargeHandoff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,5 +1,5 @@
-// This file records the origin of tool results that an agent has read, and their fingerprints,
-// with which the text is recognized later.
+// This file records where the results of tools come from that an agent reads. It also records fingerprints of the
+// results, by which the texts are recognized later.
 
 package cli
 
@@ -22,16 +22,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// readLevels maps reading levels to the values in session events.
+// readLevels maps a level of package origin to its value in the events of a session.
 var readLevels = map[origin.Level]string{
 	origin.LevelOwn:       session.LevelOwn,
 	origin.LevelUnvouched: session.LevelUnvouched,
 	origin.LevelForeign:   session.LevelForeign,
 }
 
-// recordCallOrigin determines the origin of the tool result in a report and stores fingerprints of the
-// result. If the call was a command that may have written text of others into the memory, it
-// returns a function that marks the notes written meanwhile. Otherwise it returns nil.
+// recordCallOrigin determines where the result of a tool call comes from, and stores fingerprints of the result. If
+// the call is a command that may have written text by others into the memory, recordCallOrigin returns a function that
+// marks the notes that were written meanwhile. Otherwise it returns nil.
 func (mem *openMemory) recordCallOrigin(
 	home string,
 	r *hook.Report,
@@ -54,7 +54,7 @@ func (mem *openMemory) recordCallOrigin(
 	if err == nil {
 		err = recordCommandRun(p, v, lastReportTime(home, e), mem.env.Now())
 	}
-	if err != nil { // without fingerprints, all text that is written in this turn counts as tainted
+	if err != nil { // Without fingerprints, everything that is written in this turn counts as tainted.
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
 	}
@@ -72,22 +72,21 @@ func (mem *openMemory) recordCallOrigin(
 	return func(ctx context.Context) { mem.markWrittenNotes(ctx, w) }
 }
 
-// commandTaintLabel returns the label for notes that may contain the output of a command with this verdict.
+// commandTaintLabel returns the label for notes that may contain the output of a command.
 func commandTaintLabel(v origin.Verdict) oxbow.Label {
 	label := oxbow.Label{Key: oxbow.LabelTaint, Value: v.Cause}
 	if v.Level == origin.LevelUnvouched {
 		label.Key = oxbow.LabelUnvouched
 	}
-	// The cause contains text of the call, so it may not be valid as the value of a label.
+	// The cause contains text of the call, which may not be valid in a label.
 	if label.Check() != nil {
 		label.Value = "command"
 	}
 	return label
 }
 
-// judgeCallOrigin determines the origin of the tool result in a report. A result with tainted entries
-// counts as foreign text, unless the fingerprints show that this home returned the entries and
-// had stored them before.
+// judgeCallOrigin determines where the result of a tool call comes from. A result with tainted entries counts as text
+// by others, unless the fingerprints show that this home returned these entries and had stored them before.
 func judgeCallOrigin(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
 	text := fingerprint.OutputText(r.ToolOutput)
 	v := origin.JudgeCall(
@@ -101,10 +100,9 @@ func judgeCallOrigin(p *fingerprint.File, r *hook.Report, dir string, getenv fun
 	return v
 }
 
-// addResultFingerprints stores fingerprints of a tool result and returns their identifier. The identifier is
-// "" if the text is the agent's own, or if the client does not report the result. An empty
-// result of a command means that it printed nothing. If another tool reads foreign text and its
-// result is empty, the client left the text out of the report.
+// addResultFingerprints stores fingerprints of a call's result, and returns their ID. The ID is "" if the text is the
+// agent's own, or if the client did not report the result. An empty result of a command means that the command printed
+// nothing. An empty result of another tool that reads text by others means that the client left the text out.
 func addResultFingerprints(
 	p *fingerprint.File,
 	v origin.Verdict,
@@ -126,7 +124,7 @@ func addResultFingerprints(
 	return p.AddText(level, text, v.Cause)
 }
 
-// recordWrittenPaths records which files a call wrote.
+// recordWrittenPaths records which files the call wrote.
 func recordWrittenPaths(p *fingerprint.File, v origin.Verdict) error {
 	if err := p.AddOwnPaths(v.OwnFiles...); err != nil {
 		return err
@@ -134,8 +132,8 @@ func recordWrittenPaths(p *fingerprint.File, v origin.Verdict) error {
 	return p.AddOtherPaths(v.OtherFiles...)
 }
 
-// recordCommandRun records when a call ran that may have written text of others into files that it does not
-// name, so that the files that changed meanwhile are not taken for the agent's own.
+// recordCommandRun records when a command ran that may have written text by others into files that it does not name.
+// Files that changed during that time then do not count as the agent's own.
 func recordCommandRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
 	switch v.RunLevel {
 	case origin.LevelForeign:
@@ -146,8 +144,8 @@ func recordCommandRun(p *fingerprint.File, v origin.Verdict, from, to time.Time)
 	return nil
 }
 
-// isStoreModified reports whether the memory has been written since the session's last report. It
-// allows for file times that are up to a second old.
+// isStoreModified reports whether the memory was written since the session's last report. It also returns true if the
+// file's time is up to a second older.
 func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 	store, err := finder.storePath()
 	if err != nil {
@@ -157,11 +155,11 @@ func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 	return err == nil && !fi.ModTime().Before(lastReportTime(home, e).Add(-time.Second))
 }
 
-// maxCommandTime is the longest time that a command is assumed to have run.
+// maxCommandTime is the longest time for which a command is assumed to have run.
 const maxCommandTime = 10 * time.Minute
 
-// lastReportTime returns the time of the session's last report before the event. If that time is unknown, or more
-// than maxCommandTime before the event, it returns the time that is maxCommandTime before the event.
+// lastReportTime returns the time of the session's last report before the event, but at the earliest maxCommandTime
+// before the event. It returns that time also if the last report is unknown.
 func lastReportTime(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath(e.Client, e.Session)
@@ -180,29 +178,31 @@ func lastReportTime(home string, e *session.Event) time.Time {
 func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 	m, err := mem.openBoundMemory(verb.Write)
 	if err != nil {
-		return // then the command cannot have written either
+		return // The memory cannot be written to, so the command cannot have written to it either.
 	}
 	src, err := mem.changeSource()
 	if err != nil {
 		return
 	}
 	src.Actor = oxbow.Program
-	_ = w.markAll(oxbow.WithSource(ctx, src), m) // nobody reads the output of a hook that fails here
+	// Ignore the error: nobody reads the output of a hook that fails here.
+	_ = w.markAll(oxbow.WithSource(ctx, src), m)
 }
 
-// writtenNotes selects the notes that the command line wrote while a command ran, and contains the label for them.
+// writtenNotes describes which notes get a label: those that the command line has written since a time.
 type writtenNotes struct {
-	since time.Time // notes that were written before are not selected
+	since time.Time // Notes that were written before this time get no label.
 
-	// withPersonNotes also selects notes that a person wrote or imported. It is set if the command contains the word
-	// oxbow, because the command may then have written these notes. Otherwise only agents' notes are selected.
+	// withPersonNotes is set if notes that a person wrote or imported also get the label. It is set if the command
+	// contains the word oxbow, because the command may then have written these notes. Otherwise only notes of agents
+	// get the label.
 	withPersonNotes bool
 
 	taintLabel oxbow.Label
 }
 
-// markAll adds the mark to the notes. It first tries one change for all notes. If another writer
-// has changed a note meanwhile, markAll adds the mark to each note in a change of its own.
+// markAll adds the label to all notes in a single change. If another writer has changed one of the notes meanwhile, it
+// adds the label to each note in a separate change.
 func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.noteNames(ctx, m)
 	if err != nil {
@@ -210,7 +210,7 @@ func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 	}
 	var ops []oxbow.Op
 	for _, name := range names {
-		if e, err := m.Get(ctx, name); err == nil { // otherwise the note is gone
+		if e, err := m.Get(ctx, name); err == nil { // If this fails, the note no longer exists.
 			if op := w.relabelOp(e); op != nil {
 				ops = append(ops, op)
 			}
@@ -234,8 +234,8 @@ func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 	return errors.Join(errs...)
 }
 
-// noteNames returns the names of the notes, each once. A layout without history is searched for the
-// notes that were written last, at most [oxbow.MaxLimit].
+// noteNames returns the names of the notes, each once. If the memory has no history, it examines the notes that were
+// written last, at most [oxbow.MaxLimit].
 func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}
@@ -277,9 +277,9 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	return names, nil
 }
 
-// relabelOp returns the change that adds the mark to an entry, or nil if the entry already has the
-// mark. If the entry has the maximum number of labels, the mark replaces the entry's last tag or,
-// without tags, the last label. Otherwise a writer could avoid the mark by adding many labels.
+// relabelOp returns the operation that adds the label to an entry, or nil if the entry already has it. If the entry
+// has the maximum number of labels, the new label replaces the last tag, or else the last label. Otherwise a writer
+// could avoid the label by adding many labels.
 func (w *writtenNotes) relabelOp(e oxbow.Entry) oxbow.Op {
 	if slices.Contains(e.Labels, w.taintLabel) {
 		return nil

@@ -1,4 +1,4 @@
-// Tests of the label of notes that were written while an agent read text of others.
+// This file tests the label of notes that were written while an agent read text by others.
 
 package cli
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// All notes that the command line wrote since a time get the mark: also more than a query
-// returns, notes that another writer changes while they are labelled, and notes that have as
-// many labels as they may have.
+// TestLabelWrittenNotes tests that all notes that the command line wrote since a time get the label. There are more
+// notes than a query returns, another writer changes notes while they are labelled, and some notes already have the
+// maximum number of labels.
 func TestLabelWrittenNotes(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	collide := false // another writer changes a note before the next change is made
+	collide := false // Another writer changes a note before the next change is made.
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{
 		FS:    vfs.NewMem(),
 		Clock: func() time.Time { return now },

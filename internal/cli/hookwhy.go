@@ -1,4 +1,4 @@
-// This file writes and shows annotations for the edits that hooks report.
+// This file annotates the edits that hooks report, and shows the annotations of lines that are about to change.
 
 package cli
 
@@ -23,14 +23,14 @@ type editHookInput struct {
 	home   string
 	report fileedits.HookInput
 
-	// stateDir and tainted are set in a home of another layout. state is the directory with the
-	// session state. tainted reports whether the session's current turn has read foreign text.
+	// stateDir and isTurnTainted are set only in a home of another layout. stateDir is the directory with the state of
+	// sessions. isTurnTainted reports whether the session's current turn has read text by others.
 	stateDir      string
 	isTurnTainted func(client, session string) bool
 }
 
-// handleEditHook annotates the edits in a report. For a report of an edit that is about to happen, it
-// returns the answer for the client.
+// handleEditHook annotates the edits in a report. If the report announces an edit, it returns the answer for the
+// client. Otherwise it returns nil.
 func (mem *openMemory) handleEditHook(ctx context.Context, from editHookInput) []byte {
 	home, r := from.home, from.report
 	about := r.Summarize()
@@ -80,8 +80,8 @@ func (mem *openMemory) hasReadForeignText(
 	return len(mem.sessionExposure(ctx, caller).UntracedReads) > 0
 }
 
-// annotateEdits annotates edits in a directory. It ignores a directory whose annotations cannot be
-// opened.
+// annotateEdits annotates the reported edits of files in a directory. If the directory's annotations cannot be opened,
+// it does nothing.
 func (mem *openMemory) annotateEdits(ctx context.Context, dir string, in annotations.HookReportIn) error {
 	b, err := mem.finder.openAnnotationsIn(ctx, dir)
 	if err != nil {
@@ -104,9 +104,9 @@ func (mem *openMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
 	}
 }
 
-// answerBeforeEdit returns the answer for the client before an edit: the annotations of the lines that
-// change or, if there are none, a line about the files. Errors are ignored, so that the edit
-// continues.
+// answerBeforeEdit returns the answer to a report that announces an edit. The answer contains the annotations of the
+// lines that will change. If there are none, it contains a line about the files. Errors are ignored, so that the
+// client continues with the edit.
 func (t contextInjector) answerBeforeEdit(
 	ctx context.Context,
 	about fileedits.ReportSummary,

@@ -1,5 +1,4 @@
-// This file implements the command "oxbow how", which shows with which commands a task was done in
-// past sessions.
+// This file implements the command "oxbow how", which shows the commands with which a task was done in past sessions.
 
 package cli
 

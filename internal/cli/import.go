@@ -69,21 +69,21 @@ by its ID.`,
 	})
 	for name, usage := range map[string]string{
 		"from":   "import data of this `PROGRAM` (see Details); by default it is recognized by the files",
-		"format": "", // the flag's name in earlier versions
+		"format": "", // This is the name of the flag in earlier versions.
 	} {
 		c.Flags().StringVar(&from, name, "", usage)
 		complete := func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			isOther := func(source string) bool { return !strings.HasPrefix(source, word) }
 			return slices.DeleteFunc(imports.SourceNames(), isOther), cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = c.RegisterFlagCompletionFunc(name, complete) // the flag exists, so this cannot fail
+		_ = c.RegisterFlagCompletionFunc(name, complete) // Ignore the error: the flag exists.
 	}
-	_ = c.Flags().MarkHidden("format") // the flag exists, so this cannot fail
+	_ = c.Flags().MarkHidden("format") // Ignore the error: the flag exists.
 	c.Flags().BoolVar(&verbose, "verbose", false, "name every record that was not imported, not only one of each kind")
 	return c
 }
 
-// importSourceList returns the names of programs and formats, in lines that fit the help.
+// importSourceList returns the names of programs and formats that can be imported, in lines that fit the help.
 func importSourceList() string {
 	var lines []string
 	line := ""
@@ -96,7 +96,7 @@ func importSourceList() string {
 	return strings.Join(append(lines, line), ",\n")
 }
 
-// importPaths imports files and directories.
+// importPaths imports files and directories, and prints the result.
 func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, paths []string, verbose bool) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -130,18 +130,18 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 	if err != nil && !hasResult {
 		return err
 	}
-	// Print the result even after an error, because the entries imported before it remain.
+	// Print the result even after an error, because the entries that were imported before the error stay in the
+	// memory.
 	out.ListsAll = verbose
 	return printOrVerbError(printResult(mem, out, reportPrinter[imports.ImportOut](mem)), err)
 }
 
-// stdinName is the name of standard input in messages.
+// stdinName is how messages name standard input.
 const stdinName = "standard input"
 
-// openPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a
-// shell creates for <(COMMAND). Such a file has no name in a directory. It is opened in the
-// background, because opening a pipe may block. For a regular file, a directory or a missing file,
-// openPipe returns nil.
+// openPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a shell creates for
+// <(COMMAND). Such a file has no name in a directory. It is opened in the background, because opening a pipe may wait
+// for its other end. For a regular file, a directory or a missing file, openPipe returns nil.
 func openPipe(path string) io.Reader {
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -161,8 +161,7 @@ func openPipe(path string) io.Reader {
 	return r
 }
 
-// projectRoot returns the project directory to which a home .oxbow belongs, or "" for another
-// home.
+// projectRoot returns the project directory that contains the home as .oxbow. It returns "" for any other home.
 func (finder *homeFinder) projectRoot() string {
 	home, err := finder.home()
 	if err != nil || filepath.Base(home) != homeDir {

@@ -1,5 +1,4 @@
-// This file implements the command "oxbow inbox", which proposes notes from what people said in
-// sessions.
+// This file implements the command "oxbow inbox". It proposes notes that are made from what people said in sessions.
 
 package cli
 
@@ -96,7 +95,7 @@ files, like oxbow team share.`,
 	return c
 }
 
-// acceptEditedProposal opens a proposal in the person's editor and stores the edited text as a note.
+// acceptEditedProposal opens a proposal in the person's editor, and stores the edited text as a note.
 func (mem *openMemory) acceptEditedProposal(
 	ctx context.Context,
 	accept verbFunc[review.AcceptProposalsIn, sharing.ShareProposalsOut],

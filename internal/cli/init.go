@@ -30,7 +30,8 @@ backup.`,
 	}, maintenance.InitHome, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		namesHome := mem.finder.homeFlag != "" || mem.env.Getenv("OXBOW_HOME") != ""
 		if !namesHome && !mem.finder.usesUserHome() {
-			mem.finder.homeFlag = homeDir // in the working directory, not in a directory above
+			// Create the home in the working directory, even if a directory above contains a home.
+			mem.finder.homeFlag = homeDir
 			in.OuterHome, err = mem.finder.outerHome()
 			if err != nil {
 				return err
@@ -52,8 +53,8 @@ backup.`,
 	}, mem.finder.showInitResult)
 }
 
-// outerHome returns the home that would be found from the parent of the working directory if it has a
-// memory, or "".
+// outerHome returns the home that is found from the parent of the working directory. It returns "" if that home has no
+// memory.
 func (finder *homeFinder) outerHome() (string, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
@@ -70,7 +71,7 @@ func (finder *homeFinder) outerHome() (string, error) {
 	return outer, nil
 }
 
-// createLayoutFiles creates the files of the home's dialect and returns their names.
+// createLayoutFiles creates the files of a home in its layout, and returns their names.
 func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) {
 	home, err := mem.finder.home()
 	if err != nil {
@@ -91,8 +92,8 @@ func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) 
 	return made, err
 }
 
-// showInitResult prints what was made and the next commands. These depend on how the program was started, which the
-// answer does not know. Therefore it is not a report.
+// showInitResult prints what was created, and the next commands. The next commands depend on how this program was
+// started. The verb's answer does not know this, so it cannot be a report.
 func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.quiet {
 		return
@@ -124,7 +125,8 @@ func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 		)
 	default:
 		at := ""
-		if finder.homeFlag != homeDir && finder.env.Getenv("OXBOW_HOME") == "" { // otherwise it is found from here
+		// Any other command finds the home from this directory.
+		if finder.homeFlag != homeDir && finder.env.Getenv("OXBOW_HOME") == "" {
 			at = " --home " + shellQuote(out.Home)
 		}
 		finder.env.printf("Made an empty memory in %s\n\nNext:\n", out.Home)

@@ -1,5 +1,5 @@
-// This file implements the command "oxbow inject", which shows the entries that a hook would add
-// to a prompt, with the reasons.
+// This file implements the command "oxbow inject". It shows the entries that a hook would add to a prompt, and the
+// reasons.
 
 package cli
 
@@ -50,7 +50,7 @@ injected lists the texts that agents were shown.`,
 	return c
 }
 
-// showInjection prints the text exactly as a model receives it, and a table in which numbers are aligned at the decimal
+// showInjection prints the text exactly as a model receives it, and a table whose numbers are aligned at the decimal
 // point.
 func (env *environment) showInjection(out injection.InjectOut) {
 	defer env.printInjectOffNotice(out.OffFile)
@@ -83,8 +83,8 @@ func (env *environment) showInjection(out injection.InjectOut) {
 	}
 }
 
-// printInjectOffNotice tells the person if hooks do not inject, because a variable or the file switches
-// them off. file may be "".
+// printInjectOffNotice tells the person if hooks add nothing, because a variable or a file switches them off. The path
+// file may be "".
 func (env *environment) printInjectOffNotice(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if env.Getenv(name) == "off" {
@@ -107,7 +107,7 @@ func (env *environment) printInjectOffNotice(file string) {
 	}
 }
 
-// chooseInjection chooses the block that a hook puts before a model with a prompt.
+// chooseInjection chooses the block of memory that a hook shows to a model with a prompt.
 func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
 	out, err := callVerb(
 		ctx,
@@ -118,7 +118,7 @@ func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (in
 	return out.Block, err
 }
 
-// calibrateThresholds recalibrates the thresholds of the memories after a session has added entries.
+// calibrateThresholds calibrates the thresholds of the memories again, after a session has added entries.
 func (mem *openMemory) calibrateThresholds(ctx context.Context) error {
 	_, err := callVerb(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
 		return struct{}{}, injection.CalibrateFloors(ctx, w)

@@ -1,4 +1,4 @@
-// This file implements the command "oxbow injected", which lists what hooks put before models.
+// This file implements the command "oxbow injected", which lists what hooks have shown to models.
 
 package cli
 
@@ -32,7 +32,7 @@ does not notice if an agent follows a note in other words.`,
 	})
 }
 
-// isInjectionOff reports whether a person has switched off hooks or injection in the working directory.
+// isInjectionOff reports whether hooks or injection are switched off in the working directory.
 func (finder *homeFinder) isInjectionOff() bool {
 	if finder.env.Getenv("OXBOW_INJECT") == "off" || finder.env.Getenv("OXBOW_HOOKS") == "off" {
 		return true

@@ -1,5 +1,5 @@
-// This file implements the commands "oxbow inject off" and "oxbow inject on", which decide
-// whether hooks put memory before a model.
+// This file implements the commands "oxbow inject on" and "oxbow inject off". They decide whether hooks show memory to
+// a model.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file tests the instructions of a server with files of many sizes, in every layout.
+// This file tests a server's instructions in homes with files of many sizes, in every layout.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// contextFiles contains for each layout a file that may be large, a small file that must be included
-// completely, and a sentence of the layout's own text.
+// contextFiles contains for each layout a file that may be large, a small file that must be shown in full, and a
+// sentence of the layout's own text.
 var contextFiles = []struct{ layout, large, small, own string }{
 	{"entryfiles", "memory/MEMORY.md", "Crab.md", "remember"},
 	{"crabtalk", "home/Crab.md", "Crab.md", "Your instructions are not part of this memory."},
@@ -22,9 +22,9 @@ var contextFiles = []struct{ layout, large, small, own string }{
 	{"coderhapsody", "MEMORY.md", "SOUL.md", "data and not instructions"},
 }
 
-// clientLimits contains the maximum number of characters of the instructions that each client shows to
-// its model. Codex shows the first paragraph at once, and the whole text together with search results.
-// Copilot shows nothing by default.
+// clientLimits contains for each client the maximum number of characters of the instructions that its model is shown.
+// Codex shows the first paragraph at once, and the whole text together with search results. Copilot shows nothing by
+// default.
 var clientLimits = map[string]int{
 	"claude-code": 4096, "codex-mcp-client": 16 << 10, "gemini-cli-mcp-client": 16 << 10,
 	"opencode": 16 << 10, "github-copilot-developer": 16 << 10, "qwen-code": 16 << 10,
@@ -50,7 +50,7 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 				for client, limit := range clientLimits {
 					hasOwnLimit := client == "claude-code" || client == "qwen-code"
 					if !hasOwnLimit && (kib != 17 || shape.sep != "\n\n") {
-						continue // same limit as qwen-code
+						continue // This client has the same limit as qwen-code.
 					}
 					doors := map[string]*mcp.ClientSession{"stdio": w.openStdioAs(t, client)}
 					if shape.sep == "\n\n" {
@@ -87,7 +87,7 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 	}
 }
 
-// largePath returns the path of a layout's file in the world. The small Crab.md of crabtalk is in the
+// largePath returns the path of a layout's large file in the world. For crabtalk, the small file Crab.md is in the
 // working directory.
 func largePath(layout, name string) string {
 	if layout == "crabtalk" {
@@ -96,7 +96,7 @@ func largePath(layout, name string) string {
 	return "home/" + name
 }
 
-// facts returns numbered facts of about size bytes.
+// facts returns a text of about size bytes that consists of numbered facts.
 func facts(size int, sep string) string {
 	var b strings.Builder
 	for n := 0; b.Len() < size; n++ {

@@ -28,7 +28,7 @@ func TestCancelled(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestInterruptedInput tests that a read that waits for input ends with the command, and that the input
+// TestInterruptedInput tests that a read that waits for input ends when the command is interrupted, and that the input
 // so far is not lost.
 func TestInterruptedInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func TestInterruptedInput(t *testing.T) {
 	}
 }
 
-// TestInterruptedEdit tests that an interrupted edit is saved and that its path is printed.
+// TestInterruptedEdit tests that the text of an interrupted edit is saved, and that the path is printed.
 func TestInterruptedEdit(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

@@ -1,4 +1,4 @@
-// This file tests that every command prints one object with --json.
+// This file tests that every command prints exactly one JSON object if --json is set.
 
 package cli
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// emptyHome returns a world with an empty memory, a dump of the memory, and a file without entries.
+// emptyHome returns a world that contains an empty memory, a dump of it, and a file without entries.
 func emptyHome(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -27,12 +27,12 @@ func emptyHome(t *testing.T) *world {
 	return w
 }
 
-// TestEveryCommandGivesOneObject tests that each command on an empty memory prints one object on one
-// line, or, if it lacks something, one object on standard error with a status other than 0.
+// TestEveryCommandGivesOneObject runs each command on an empty memory. It must print one object on one line. If it
+// cannot run, it must print one object on standard error and exit with a status other than 0.
 func TestEveryCommandGivesOneObject(t *testing.T) {
 	testenv.Sequential(t)
 	t.Parallel()
-	// Commands with other output are listed in docs/json.md; bench is another program.
+	// docs/json.md lists the commands whose output is not JSON. The command bench is another program.
 	other := []string{"export", "help", "mcp", "serve", "ui", "bench"}
 	lines := [][]string{{"trust", "--list"}, {"import", "none.jsonl"}, {"load", "tree"}}
 	var walk func(c *cobra.Command)
@@ -64,7 +64,7 @@ func TestEveryCommandGivesOneObject(t *testing.T) {
 	}
 }
 
-// TestListsOfNothing tests that lists for programs are present even if they are empty.
+// TestListsOfNothing tests that lists in JSON are present even if they are empty.
 func TestListsOfNothing(t *testing.T) {
 	for line, want := range map[string][]string{
 		"import none.jsonl": {"dry_run", "changes", "problems", "notes", "stale", "more"},

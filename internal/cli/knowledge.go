@@ -1,4 +1,4 @@
-// This file provides the facts about texts that agents have read.
+// This file provides what is known about the texts that agents have read.
 
 package cli
 
@@ -7,9 +7,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// foreignTextKnowledge returns what this run knows about text of other people: the fingerprints of the text that
-// sessions have read, and the session of the agent that started oxbow, if any. With these facts a verb decides whether
-// a new text repeats text of other people.
+// foreignTextKnowledge returns what this run knows about text by others. This is the fingerprints of the texts that
+// sessions have read, and the session of the agent that started oxbow, if an agent did. With it, a verb decides
+// whether a new text repeats text by others.
 func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
 	k := verb.ProvenanceData{
 		SessionExposure: mem.callerExposure,
@@ -22,7 +22,7 @@ func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
 	return k
 }
 
-// openFingerprints returns the fingerprints of texts that the home's sessions have read, or nil if the
+// openFingerprints returns the fingerprints of the texts that the home's sessions have read. It returns nil if the
 // home has none.
 func (finder *homeFinder) openFingerprints() *fingerprint.File {
 	if home, err := finder.archiveHome(); err == nil {
@@ -34,7 +34,7 @@ func (finder *homeFinder) openFingerprints() *fingerprint.File {
 	return nil
 }
 
-// repeatsForeignText reports whether a text repeats text of others that agents have read.
+// repeatsForeignText reports whether a text repeats text by others that agents have read.
 func (finder *homeFinder) repeatsForeignText(text string) bool {
 	p := finder.openFingerprints()
 	return p != nil && p.FindRepeats([]string{text}, nil)[0].IsRepeat()

@@ -74,7 +74,7 @@ filter, as in oxbow list), with --name, or with --all. With both --where and
 	}, labels.RemoveLabels)
 }
 
-// setUpLabelEdit makes c change the labels of selected entries.
+// setUpLabelEdit makes c change the labels of the selected entries by calling a verb.
 func (mem *openMemory) setUpLabelEdit(
 	c *cobra.Command,
 	verbCall verbFunc[labels.EditLabelsIn, labels.RelabelOut],
@@ -124,7 +124,8 @@ The last label may be one of them, or a new label.`,
 	})
 }
 
-// withLabelHint wraps a verb so that an error about a label explains the format of labels.
+// withLabelHint wraps a verb. If the verb returns an error about a label, the error gets a hint on the format of
+// labels.
 func withLabelHint[In, Out any](verbCall verbFunc[In, Out]) verbFunc[In, Out] {
 	return func(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
 		out, err := verbCall(ctx, w, in)

@@ -1,5 +1,5 @@
-// This file tests the tools and the instructions that a server offers in homes of layouts with and without tools of
-// their own.
+// This file tests the tools and the instructions of a server. It uses homes of layouts with tools of their own and
+// without.
 
 package cli
 
@@ -19,7 +19,7 @@ type homeWithoutTools struct{ layout.Home }
 
 func (homeWithoutTools) Tools() []verb.Tool { return nil }
 
-// switchedHome is a home whose configuration may switch the memory off.
+// switchedHome is a home whose configuration may switch off the memory.
 type switchedHome struct {
 	layout.Home
 	hasMemory bool
@@ -45,8 +45,8 @@ func TestToolsOfLayoutHomes(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		home         layout.Home
-		sets         verb.VerbSets // of the dialect
-		tools        string        // some of the tools that are offered
+		sets         verb.VerbSets // the sets that the dialect names
+		tools        string        // some of the tools that the server offers
 		notOffered   string
 		instructions string
 	}{

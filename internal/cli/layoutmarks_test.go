@@ -1,5 +1,5 @@
-// This file tests that homes of other layouts mark foreign text in answers over HTTP. The script
-// layoutmarks does so for the command line and MCP.
+// This file tests that answers over HTTP mark foreign text in homes of other layouts. The script layoutmarks tests the
+// command line and MCP.
 
 package cli
 

@@ -1,4 +1,5 @@
-// This file tests that consolidate, compress and undo do the same through all interfaces in homes of other layouts.
+// This file tests that consolidate, compress and undo have the same effect through all interfaces in homes of other
+// layouts.
 
 package cli
 
@@ -11,7 +12,8 @@ import (
 	"testing"
 )
 
-// tidyServer is a server of a home in another layout, with a token for all of the memory and one for a project.
+// tidyServer is a server of a home in another layout. It has one token for the whole memory, and one for a single
+// project.
 type tidyServer struct {
 	base string
 }
@@ -109,7 +111,7 @@ func TestTidyClawftEverywhere(t *testing.T) {
 	w.must(t, in("undo")...)
 	isBefore("oxbow undo")
 
-	// The files belong to the whole memory, so that a client with a part of it cannot change them.
+	// The files belong to the whole memory, so a client that sees only a part must not change them.
 	s.post(t, projectSecret, "consolidate", `{}`, 200, `"dropped":[]`)
 	s.post(t, projectSecret, "compress", `{"max_tokens":20}`, 403)
 	s.post(t, projectSecret, "undo", `{}`, 501)

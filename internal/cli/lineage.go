@@ -42,24 +42,24 @@ row that first occurred in the source.`,
 type edgeDirection int
 
 const (
-	toSources edgeDirection = iota // from entries to their sources
-	toMade                         // from sources to the entries made from them
+	toSources edgeDirection = iota // toSources means that edges lead from entries to their sources.
+	toMade                         // toMade means that edges lead from sources to the entries made from them.
 )
 
-// lineageTree is a tree of entries. Reports have no trees.
+// lineageTree is a tree of entries that the command prints itself, because a report cannot contain a tree.
 type lineageTree struct {
-	edges   map[string][]lineageEdge // by the name of the entry from which they lead
-	printed map[string]bool          // names whose edges were printed
+	edges   map[string][]lineageEdge // the edges that begin at each name
+	printed map[string]bool          // the names whose edges were already printed
 }
 
-// lineageEdge is an edge of a lineageTree.
+// lineageEdge is an edge in a lineageTree.
 type lineageEdge struct {
-	name     string // entry or turn to which the edge leads
-	seq      uint64 // number of the version, or 0 if the edge has no version
+	name     string // entry or turn at which the edge ends
+	seq      uint64 // number of that entry's version (0 if the edge names no version)
 	relation string
 }
 
-// newLineageTree returns the tree of edges that lead in one direction.
+// newLineageTree returns the tree of the given edges in one direction.
 func newLineageTree(edges []lineage.Edge, to edgeDirection) lineageTree {
 	t := lineageTree{edges: map[string][]lineageEdge{}, printed: map[string]bool{}}
 	for _, e := range edges {
@@ -72,8 +72,8 @@ func newLineageTree(edges []lineage.Edge, to edgeDirection) lineageTree {
 	return t
 }
 
-// print prints the edges that lead from a name as a tree. The edges of each name are printed only
-// once.
+// print prints the edges that begin at a name, and those below them, as a tree. The edges of each name are printed
+// only once.
 func (t lineageTree) print(mem *openMemory, name string, depth int) {
 	t.printed[name] = true
 	for _, step := range t.edges[name] {

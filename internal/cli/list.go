@@ -31,13 +31,13 @@ func listCommand(mem *openMemory) *cobra.Command {
 	}, mem.env.showList)
 }
 
-// listSuggestions are the commands for words that people type after "list".
+// listSuggestions maps a word that people type after "list" to the command that they mean.
 var listSuggestions = map[string]string{"entries": "list", "notes": "list", "memories": "list", "all": "list",
 	"everything": "list", "labels": "label list", "tags": "label list", "sessions": "session list",
 	"handoffs": "handoff list", "profiles": "profile list"}
 
-// checkListFilters returns an error if the arguments of list are words instead of filters. List takes no words,
-// because it does not rank.
+// checkListFilters returns an error if the arguments of list are words and not filters. The command list does not rank
+// entries, so it takes no words.
 func checkListFilters(args []string) error {
 	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNonLetter) {
 		return nil
@@ -46,7 +46,7 @@ func checkListFilters(args []string) error {
 		return usageErrorf("did you mean: oxbow "+name, "filter %q is not key:value, such as tag:decision", args[0])
 	}
 	if len(args) == 1 && syntax.NearestKey(args[0]) != "" {
-		return nil // a key that is mistyped, for which the error suggests the right one
+		return nil // The key is mistyped. A later error suggests the right key.
 	}
 	return usageErrorf("to find entries by words: oxbow recall "+quoteShellWords(args),
 		"filter %q is not key:value, such as project:vtt or -tag:draft", args[0])
@@ -54,8 +54,8 @@ func checkListFilters(args []string) error {
 
 func isNonLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// showList prints the entries as a table. It is not the table of a report because each column gets a share of the
-// width, and the text is left out of a pipe.
+// showList prints entries as a table. It does not use the table of a report, because each column gets a share of the
+// width, and a pipe gets no texts.
 func (env *environment) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
 		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
@@ -83,8 +83,8 @@ func (env *environment) showList(out verb.ListOut) {
 	env.showNotes(out.Notes)
 }
 
-// showListTable prints rows with a name, two short columns, labels and a text. On a terminal, each
-// column gets a share of the width. In a pipe, cells are not shortened and the text is left out.
+// showListTable prints rows that consist of a name, two short columns, labels and a text. On a terminal, each column
+// gets a share of the width. In a pipe, cells are not shortened, and the text is left out.
 func (env *environment) showListTable(rows [][]string) {
 	var wide [5]int
 	for _, row := range rows {

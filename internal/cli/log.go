@@ -1,4 +1,4 @@
-// This file implements the command "oxbow log", including log --verify.
+// This file implements the command "oxbow log", including "oxbow log --verify".
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file asks for confirmation before a command erases data that cannot be restored.
+// This file asks the person before a command erases data that cannot be restored.
 
 package cli
 
@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// erasureConfirmation describes the confirmation for a verb that may erase data for good.
+// erasureConfirmation describes how a person confirms the call of a verb that may erase data for good.
 type erasureConfirmation[In, Out any] struct {
-	command  string            // as typed, such as "scan --fix"
-	verb     verbFunc[In, Out] // called as a dry run to find out what would be erased
-	dryRun   func(In) In       // returns the arguments for a dry run
-	question func(Out) string  // the question to ask, or "" if nothing would be erased
+	command  string            // command as the person types it, such as "scan --fix"
+	verb     verbFunc[In, Out] // verb that erases, which is first called as a dry run
+	dryRun   func(In) In       // returns the input for a dry run
+	question func(Out) string  // returns the question for the result of the dry run ("" if nothing would be erased)
 }
 
-// confirm asks the person at the terminal, unless isConfirmed is set by --yes. Without a terminal
-// it returns an error, so that a script must pass --yes.
+// confirm asks the person whether to erase the data. It does not ask if isConfirmed is set, which is the flag --yes.
+// Without a terminal, it returns an error, so that a script must use --yes.
 func (l erasureConfirmation[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isConfirmed bool) error {
 	if isConfirmed {
 		return nil
@@ -41,14 +41,14 @@ func (l erasureConfirmation[In, Out]) confirm(ctx context.Context, mem *openMemo
 	return mem.env.confirm(question)
 }
 
-// addYesFlag adds the flag --yes to a command. With this flag the command does not ask.
+// addYesFlag adds the flag --yes to a command, and returns its value. With this flag, the command does not ask.
 func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// setUpErasure makes c call the verb. If canErase reports that the call may erase data for good, the
-// person is asked first. The flags of c set the fields of In, and arguments sets further fields of
-// In from the command's arguments.
+// setUpErasure makes c call a verb that may erase data. If canErase returns true for the input, the person is asked
+// first. The flags of c set fields of In, and the function arguments sets further fields from the command's arguments.
+// The result is printed by show.
 func setUpErasure[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
@@ -74,7 +74,8 @@ func setUpErasure[In, Out any](
 	return c
 }
 
-// eraseQuestion returns the question whether to erase n things.
+// eraseQuestion returns the question whether to erase n things of the owner. The words one and many are the noun in
+// the singular and the plural.
 func eraseQuestion(n int, one, many, owner string) string {
 	return fmt.Sprintf("Erase %s of %s for good?", countText(n, one, many), owner)
 }

@@ -1,4 +1,4 @@
-// This file implements the command "oxbow mcp", which is the server for agents.
+// This file implements the command "oxbow mcp", the server for agents.
 
 package cli
 
@@ -64,7 +64,7 @@ core, and profiles if the home has some. --tools core,code chooses other sets:
 	})
 }
 
-// toolSetsHelp returns a list of the tool sets for the help.
+// toolSetsHelp returns the list of tool sets for the help text.
 func toolSetsHelp() string {
 	var b strings.Builder
 	for _, s := range verb.KnownSets() {
@@ -125,13 +125,12 @@ func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err err
 		})
 	}
 	if ctx.Err() != nil {
-		return nil // the server was told to end
+		return nil // The server was told to end, so this is not a failure.
 	}
 	return err
 }
 
-// mcpHandler returns the handler for MCP over HTTP, at one path for the memory and one for each
-// profile.
+// mcpHandler returns the handler for MCP over HTTP. It has one path for the memory and one for each profile.
 func mcpHandler(s *memoryService, g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), s.mcpServer.Handler(g)
 	mux.Handle("/mcp", door)

@@ -1,5 +1,4 @@
-// This file tests oxbow mcp over HTTP with a file of tokens, with the whole program and the client of
-// the SDK.
+// This file tests oxbow mcp over HTTP with a token file. It uses the whole program and the SDK's client.
 
 package cli
 
@@ -17,8 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serve runs oxbow mcp --http with these arguments. The function stop ends the server and returns its
-// status and output.
+// serve runs oxbow mcp --http with these arguments, and returns its URL. The function stop ends the server and returns
+// its exit status and output.
 func (w *world) serve(t *testing.T, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
 	return w.serveCommand(t, "mcp", append([]string{"--http", "127.0.0.1:0"}, args...)...)
@@ -61,7 +60,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// callTool calls a tool over HTTP and returns the text of the result.
+// callTool calls a tool over HTTP. It returns the result's text, and whether the tool failed.
 func callTool(t *testing.T, url, secret, name string, args map[string]any) (said string, failed bool) {
 	t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
@@ -156,8 +155,8 @@ func TestServeTokens(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestServeBeforeTheFirstSession tests that a server that searched past sessions before there were any
-// also finds later sessions.
+// TestServeBeforeTheFirstSession tests a server that searched past sessions when there were none. It must find
+// sessions that are stored later.
 func TestServeBeforeTheFirstSession(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -185,7 +184,7 @@ func TestServeBeforeTheFirstSession(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestTokenIsNotForGit tests that git ignores tokens, also if the home is older than the repository or
+// TestTokenIsNotForGit tests that git ignores tokens, even if the home is older than the repository, or if the home
 // has no .gitignore yet.
 func TestTokenIsNotForGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
@@ -225,7 +224,7 @@ func TestTokenIsNotForGit(t *testing.T) {
 	}
 }
 
-// TestServeTokensDiagnostics tests that a server with an unusable configuration fails before it serves.
+// TestServeTokensDiagnostics tests that a server with an unusable configuration fails before it accepts connections.
 func TestServeTokensDiagnostics(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -265,8 +264,8 @@ func TestServeTokensDiagnostics(t *testing.T) {
 	}
 }
 
-// TestServeReadOnly tests that a read-only server sees the writes of others, including a memory that is
-// created later, and that it creates no memory itself.
+// TestServeReadOnly tests that a read-only server sees what others write, even in a memory that is created later, and
+// that it does not create a memory itself.
 func TestServeReadOnly(t *testing.T) {
 	for _, made := range []bool{true, false} {
 		w := newWorld(t)
@@ -307,8 +306,8 @@ func TestServeReadOnly(t *testing.T) {
 	}
 }
 
-// TestHomesOfOtherLayouts tests that a home in another layout offers the layout's tools, and that a
-// model is shown exactly the output of oxbow context and the entries that are recalled for a message.
+// TestHomesOfOtherLayouts tests that the server of a home in another layout offers that layout's tools. A model must
+// be shown exactly what oxbow context prints, and the entries that are recalled for a message.
 func TestHomesOfOtherLayouts(t *testing.T) {
 	const block = "<recall>\n## vet\n\n\nThe vet is Dr. Chen.\n</recall>"
 	for _, tt := range []struct{ layout, tools, documents, recalled string }{

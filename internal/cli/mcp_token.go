@@ -1,5 +1,5 @@
-// This file reads and creates tokens for HTTP clients: the home's own token, or the tokens in a
-// file that specifies each token's rights.
+// This file reads and creates tokens for HTTP clients. It handles the home's own token, and token files that give
+// rights to each token.
 
 package cli
 
@@ -23,9 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// readTokens reads a token file and returns the tokens, the tenants' limits and the file's absolute
-// path. If other users may read the file, readTokens only prints a warning, because a file with
-// only digests is not secret.
+// readTokens reads a token file. It returns the tokens, the tenants' quotas, and the file's absolute path. If other
+// users may read the file, it only prints a warning, because a file that contains only digests is not secret.
 func (env *environment) readTokens(
 	file string,
 ) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
@@ -52,13 +51,14 @@ func (env *environment) readTokens(
 	return ts, quotas, where, err
 }
 
-// isReadableByOthers reports whether other users of the machine may read a file. It returns false on Windows, where the
-// mode does not tell.
+// isReadableByOthers reports whether other users of the machine may read a file. On Windows it returns false, because
+// the file mode does not show this.
 func (env *environment) isReadableByOthers(fi fs.FileInfo) bool {
 	return env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0
 }
 
-// checkTokens returns an error with file and line for each token that the server could never serve.
+// checkTokens returns an error for tokens that the server could never serve. The error contains the file and the line
+// of each.
 func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	var wrong profile.Diagnostics
 	for _, t := range ts {
@@ -75,8 +75,8 @@ func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	return nil
 }
 
-// createTokenFile writes a new token to the file, unless another process has created the file first. The
-// file gets its final name only after it is complete, so that no process reads half a token.
+// createTokenFile writes a new token to a file. If another process has created the file first, it does nothing. The
+// file gets its name only when it is complete, so that no process reads a part of a token.
 func (env *environment) createTokenFile(file string) error {
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(env.Rand, b); err != nil {
@@ -102,9 +102,9 @@ func (env *environment) createTokenFile(file string) error {
 	return err
 }
 
-// tokenPath returns the path of a home's token file. If the home is in a git working tree, where
-// the token could be committed, the file is in the user's configuration directory, unless the
-// home contains a token file already.
+// tokenPath returns the path of a home's token file. The file is in the home. If the home is in a git working tree,
+// where the token could be committed, and contains no token file yet, the file is in the user's configuration
+// directory instead.
 func (env *environment) tokenPath(home string) string {
 	file := filepath.Join(home, "token")
 	config := env.configDir()
@@ -118,8 +118,8 @@ func (env *environment) tokenPath(home string) string {
 	return filepath.Join(config, "tokens", hex.EncodeToString(sum[:8]))
 }
 
-// readOrCreateToken returns the token that clients must send, and the path of the token file. If the file is
-// missing, readOrCreateToken creates the file.
+// readOrCreateToken returns the token that clients must send, and the path of its file. If the file does not exist, it
+// is created.
 func (mem *openMemory) readOrCreateToken(file string) (token, where string, err error) {
 	if file == "" {
 		home, err := mem.finder.home()

@@ -1,4 +1,4 @@
-// This file opens a daemon's memories, which are not files in their homes.
+// This file opens the memories of a daemon, which are not files in their homes.
 
 package cli
 
@@ -21,10 +21,10 @@ type Memories interface {
 	Close() error
 }
 
-// daemonMemories contains the memories of a run if they are not files.
+// daemonMemories contains the memories of a run that are not files.
 type daemonMemories struct {
 	startFunc func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
-	memories  Memories // nil until start has succeeded
+	memories  Memories // nil until startFunc has succeeded
 }
 
 // tenantOpener returns a function that opens the memory of a tenant.

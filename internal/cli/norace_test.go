@@ -1,6 +1,6 @@
 //go:build !race
 
-// This file is built without the race detector.
+// This file is built if the race detector is off.
 
 package cli
 

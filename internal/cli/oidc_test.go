@@ -1,5 +1,4 @@
-// This file tests oxbow serve with tokens of an identity provider, with one memory for each tenant in
-// the tokens.
+// This file tests oxbow serve with tokens of an identity provider. Each tenant that a token names has its own memory.
 
 package cli
 
@@ -103,8 +102,8 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// TestProviderIsDown tests that the server answers with status 503 while the provider is down, and
-// advises to keep the token.
+// TestProviderIsDown tests that the server answers with status 503 while the provider cannot be reached, and that the
+// answer advises to keep the token.
 func TestProviderIsDown(t *testing.T) {
 	provider := httptest.NewServer(http.NotFoundHandler())
 	provider.Close()

@@ -1,4 +1,4 @@
-// This file opens the memory and all other resources that a run's verbs use.
+// This file opens the memory, and everything else that the verbs of a run use.
 
 package cli
 
@@ -27,8 +27,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openBoundMemory opens the memory of the home, restricted to the entries that the run's profile includes.
-// The caller closes it.
+// openBoundMemory opens the home's memory, restricted to the entries that the run's profile includes. The caller must
+// close it.
 func (mem *openMemory) openBoundMemory(how access) (*oxbow.Memory, error) {
 	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (mem *openMemory) openBoundMemory(how access) (*oxbow.Memory, error) {
 	return mem.restrictToProfile(m)
 }
 
-// serverMemoryOpener returns a function that opens the home's memory once for all of a server's calls. For
-// [verb.Read] the memory includes the team files. closeFn closes all that was opened.
+// serverMemoryOpener returns a function that opens the home's memory once for all calls of a server. For [verb.Read],
+// the memory also contains the entries of team files. closeFn closes everything that was opened.
 func (mem *openMemory) serverMemoryOpener(
 	how access,
 ) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
@@ -86,7 +86,7 @@ func (mem *openMemory) serverMemoryOpener(
 	}
 	return open, func() (err error) {
 		for _, fn := range []func() error{closeRead, closeOwn, closeAll} {
-			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // two of these functions may close the same memory
+			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // Two of these functions may close the same memory.
 				err = errors.Join(err, e)
 			}
 		}
@@ -110,7 +110,7 @@ func (mem *openMemory) openWholeMemory(how access) (*oxbow.Memory, error) {
 		}
 		return h.Memory(), nil
 	}
-	options := layout.Options{Agent: mem.agentFlag} // all agents share the memory of oxbow's own layout
+	options := layout.Options{Agent: mem.agentFlag} // In oxbow's own layout, all agents share one memory.
 	if err := options.NoAgents(", or bind it to a memory profile"); err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (mem *openMemory) openWholeMemory(how access) (*oxbow.Memory, error) {
 	return trust.NewForeignMemory(m, ownership.UntrustedError(filepath.Dir(path))), nil
 }
 
-// openDaemonMemory opens a home's memory if the home is not a directory with files. The store then
-// does the work that Open would do with a file.
+// openDaemonMemory opens the memory of a home that is not a directory with a store file. It does what openStore does
+// for a file.
 func (mem *openMemory) openDaemonMemory(how access) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -155,8 +155,8 @@ func (mem *openMemory) openDaemonMemory(how access) (*oxbow.Memory, error) {
 	return m, nil
 }
 
-// openStore opens the store at path. If writeErr is not nil, it is the reason why the store must
-// not be written to, and the index is not written either.
+// openStore opens the store at path. If writeErr is not nil, it is the reason why nothing may be written. The index is
+// then not written either.
 func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -168,7 +168,7 @@ func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbo
 	}
 	switch {
 	case missing && how != createAccess:
-		// Return an empty memory that has no file, because reading or undoing must not create a file. It
+		// Return an empty memory without a file, because reading or undoing must not create one. Such a memory
 		// contains nothing that could be changed.
 		mem.env.printNote("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
@@ -178,7 +178,8 @@ func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbo
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
-		_ = mem.recordCreatedHome() // record it before the store is created, in case this run is interrupted
+		// Record the home before the store is created, because this run may be interrupted.
+		_ = mem.recordCreatedHome()
 		mem.closers = append(mem.closers, mem.recordCreatedHome)
 	}
 	changes, age, err := verb.ParseKeptHistory(mem.env.Getenv("OXBOW_KEEP"))
@@ -210,15 +211,15 @@ func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbo
 	return m, nil
 }
 
-// enableHeadSigning arranges that the heads of a memory are signed, if it is opened for writing and is
-// not a copy.
+// enableHeadSigning makes the run sign the memory's heads. It does nothing if the memory is not opened for writing, or
+// if it is a copy.
 func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, how access) {
 	if how != readOwnAccess && filepath.Base(path) == storeFile {
 		mem.closingCalls.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
 	}
 }
 
-// storeOpenError adds the path of the store to an error, unless the error contains the path already.
+// storeOpenError adds the store's path to an error, unless the error already contains it.
 func storeOpenError(path string, err error) error {
 	if errors.Is(err, oxbow.ErrNotStore) {
 		return verb.NotStoreError(path, err)
@@ -240,8 +241,8 @@ func storeOpenError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// closeMemory closes the memory, or leaves that to the end of a run that still has to show its answer. If the home has
-// another layout, closeMemory also closes the home, which is reopened when it is needed again.
+// closeMemory closes a memory. In a run that shows its answer first, the memory is closed at the end of the run
+// instead. If the home has another layout, the home is closed too, and is opened again when it is needed.
 func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	mem.layoutHome = nil
 	mem.closingCalls.run()
@@ -249,11 +250,12 @@ func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 		mem.closeAtEnd(m)
 		return nil
 	}
-	_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
+	_ = m.Checkpoint(ctx) // Ignore the error: the next run makes the checkpoint.
 	return m.Close()
 }
 
-// currentProjectName returns the name of the working directory's project, or "" if there is an error.
+// currentProjectName returns the name of the project that contains the working directory. After an error, it returns
+// "".
 func (env *environment) currentProjectName() string {
 	p, err := env.projectOf(".")
 	if err != nil {
@@ -262,14 +264,14 @@ func (env *environment) currentProjectName() string {
 	return p.Name
 }
 
-// newWorkspace returns the workspace for the verbs of this run, and a function that closes all that
-// the verbs opened.
+// newWorkspace returns the workspace for the run's verbs, and a function that closes everything that the verbs have
+// opened.
 func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func() error, error) {
 	src, err := mem.changeSource()
 	if err != nil {
 		return nil, nil, err
 	}
-	var memories [verb.Create + 1]*oxbow.Memory // indexed by access
+	var memories [verb.Create + 1]*oxbow.Memory // opened memories by access
 	var notes *annotate.Store
 	w := &verb.Workspace{
 		Open: func(_ context.Context, how verb.Access) (m *oxbow.Memory, err error) {
@@ -317,7 +319,7 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Dir, _ = mem.env.absolutePath(".") // if this fails, handoffs cannot refer to files
+	w.Dir, _ = mem.env.absolutePath(".") // Ignore the error: handoffs then cannot refer to files.
 	return w, func() error {
 		var errs []error
 		hasWritten := slices.ContainsFunc(memories[verb.Write:], func(m *oxbow.Memory) bool { return m != nil })
@@ -336,8 +338,8 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 	}, nil
 }
 
-// newLoader returns a loader for the profiles and skills that handoffs and sessions name, and for
-// the profile that binds the run.
+// newLoader returns a loader for the profiles and skills that handoffs and sessions name. It also knows the profile
+// that binds the run.
 func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 	profiles, err := mem.loadProfiles()
 	if err != nil {
@@ -351,8 +353,8 @@ func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 	return &handoff.Loader{Profiles: profiles, Skills: skills, BoundProfile: bound}, err
 }
 
-// loadSkills returns the skills of the home, the user's directory and the working directory's
-// project. If the home is not the user's own, its skills are treated like the project's skills.
+// loadSkills returns the skills of the home, of the user, and of the project that contains the working directory. If
+// the home is not the user's own, its skills are treated like the project's.
 func (mem *openMemory) loadSkills() (*skill.Set, error) {
 	home, err := mem.finder.home()
 	if err != nil {
@@ -367,7 +369,7 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 		set.Roots = append(set.Roots, skill.SearchRoot{FS: os.DirFS(user), RootPath: user, SkillDirs: skill.UserDirs})
 	}
 	root, err := mem.env.absolutePath(".")
-	if err != nil { // a home that was named needs no working directory
+	if err != nil { // A home that was named by a flag needs no working directory.
 		return set, nil
 	}
 	if p, err := mem.env.projectOf("."); err == nil {
@@ -391,8 +393,8 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 	return set, errors.Join(err, within(root, skill.ProjectDirs))
 }
 
-// recordCreatedHome records that this machine created the home, if the home could later be found from a
-// working directory. The home then stays trusted.
+// recordCreatedHome records that this machine created the home, so that the home stays trusted. It does so only if the
+// home can be found from a working directory.
 func (mem *openMemory) recordCreatedHome() error {
 	p, err := mem.finder.memoryPlace()
 	if err != nil || mem.isSample {
@@ -415,8 +417,8 @@ func (mem *openMemory) recordCreatedHome() error {
 	return nil
 }
 
-// openWorkingDirAnnotations opens the annotations of the working tree that contains the working directory, in the
-// directory that the home's layout uses. The caller closes them.
+// openWorkingDirAnnotations opens the annotations of the working tree that contains the working directory. They are in
+// the directory that the home's layout uses. The caller must close them.
 func (finder *homeFinder) openWorkingDirAnnotations(ctx context.Context) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
@@ -429,7 +431,7 @@ func (finder *homeFinder) openAnnotationsIn(ctx context.Context, dir string) (*a
 	trusted := finder.host().Trusted
 	o := annotate.Options{Clock: finder.env.Now, Key: trusted.MachineKey, ReviewedCommit: team.ReviewedCommit,
 		CreateKey: func(ctx context.Context) []byte { return trusted.EnsureMachineKey(ctx, finder.env.Rand) }}
-	// Ignore an error: code has annotations even if there is no home.
+	// Ignore the error: code has annotations even if there is no home.
 	if d, other, err := finder.detectLayout(); err == nil && other {
 		o.Dir = d.Annotations
 	}

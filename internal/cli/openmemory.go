@@ -1,5 +1,5 @@
-// This file defines openBoundMemory, the memory of one oxbow run. It includes the source of changes
-// and the resources to close at the end.
+// This file defines openMemory, the memory that one run of oxbow uses. It includes the author of the run's changes,
+// and everything that is closed at the end.
 
 package cli
 
@@ -27,97 +27,98 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openMemory is the memory that a run uses. The memory is opened when a command needs it, and stays open until
-// the end of the run. The memory is in the home that the finder finds.
+// openMemory is the memory that a run uses. It is opened when a command needs it, and stays open until the end of the
+// run. The field finder finds the home that contains it.
 type openMemory struct {
 	env    *environment
 	finder *homeFinder
 
 	agentFlag       string
 	profileFlag     string
-	embedFlag       string                // embedding server's URL
-	modelFlag       string                // model at that URL
-	allowSecret     bool                  // store text that looks like a secret
-	cachedScreening *provenance.Screening // how texts are examined; nil until it is needed
-	sessionID       string                // random ID of this run
-	commandPath     string                // the command's words, without oxbow
-	commandNames    func() []string       // names of all commands, for rewriteCommands
-	isSample        bool                  // the memory is the demo's sample
-	isTenant        bool                  // the home is one of several that a server serves
-	writeLimit      *tenant.Limit         // limits on writing (nil means no limit)
-	daemonMemories  *daemonMemories       // nil if memories are files of their homes
+	embedFlag       string                // URL of the server that computes vectors
+	modelFlag       string                // name of the model on that server
+	allowSecret     bool                  // --allow-secret: stores text even if it looks like a secret
+	cachedScreening *provenance.Screening // settings for examining texts (nil until they are needed)
+	sessionID       string                // random ID that identifies this run
+	commandPath     string                // words of the command, without "oxbow"
+	commandNames    func() []string       // returns the names of all commands, for rewriteCommands
+	isSample        bool                  // The memory is the sample of the demo.
+	isTenant        bool                  // The home is one of several homes that a server serves.
+	writeLimit      *tenant.Limit         // limits on what may be written (nil means no limit)
+	daemonMemories  *daemonMemories       // memories that are not files (nil if the memory is a file in its home)
 
-	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
-	// 0, changes are sealed when the memory is closed.
+	// sealAfter is the time after which a change is sealed while the memory stays open. If it is 0, changes are sealed
+	// only when the memory is closed.
 	sealAfter   time.Duration
-	sharedCache *oxbow.Cache // shared by memories; if nil, each memory has its own cache
+	sharedCache *oxbow.Cache // cache that several memories share (nil if each memory has its own)
 
 	teamFiles          teamFiles
 	folderState        folderState
 	profileSet         *profile.Set      // nil until it is needed
-	cachedBoundProfile *profile.Resolved // nil until it is needed, and if no profile binds the run
-	// storeDefect describes a defect of the open store. Each interface has its own wording. It is nil,
-	// or returns "", if there is no defect.
+	cachedBoundProfile *profile.Resolved // nil until it is needed, or if no profile binds the run
+	// storeDefect returns the description of a defect of the open store, or "". The argument say words a note for the
+	// interface. storeDefect is nil if there is no defect.
 	storeDefect  atomic.Pointer[func(say func(verb.Note) string) string]
-	layoutHome   layout.Home  // home of another layout (nil until it is needed)
-	closingCalls closingCalls // signs heads that are due
-	// The run ends without checkpoints, because a client waits for it or one was made.
-	isHurried            bool
-	drainTimeout         time.Duration   // how long hook reports are moved into the archive (0 means drainTimeout)
-	showsAnswerFirst     bool            // show the answer before closing memories
-	memoriesToCheckpoint []*oxbow.Memory // memories whose checkpoint is made at the end of the run
-	closers              []func() error  // called at the end of the run
+	layoutHome   layout.Home  // the home, if it has another layout (nil until it is needed)
+	closingCalls closingCalls // functions to call before the memory is closed, which sign heads
+	// The run ends without checkpoints, because a client waits for its end, or because a checkpoint was made.
+	isHurried bool
+	// maximum time for moving hook reports into the archive (0 means the constant drainTimeout)
+	drainTimeout         time.Duration
+	showsAnswerFirst     bool            // The answer is shown before memories are closed.
+	memoriesToCheckpoint []*oxbow.Memory // memories that get a checkpoint at the end of the run
+	closers              []func() error  // functions that are called at the end of the run
 
-	openDrainedArchive func(context.Context) (*session.Archive, error) // archive of sessions; nil until it is needed
-	// isArchiveReadOnly prevents draining the spool into the archive and writing to the archive.
-	isArchiveReadOnly    bool
-	openUndrainedArchive func(context.Context) (*session.Archive, error) // archive without a drain; set with sessions
-	// callerExposure returns, for a server's calls, the texts by others that the caller's session has
-	// seen. It is nil if the run is not a server.
+	// opens the archive of sessions after draining the spool (nil until it is needed)
+	openDrainedArchive func(context.Context) (*session.Archive, error)
+	// isArchiveReadOnly prevents that the spool is drained or that the archive is written.
+	isArchiveReadOnly bool
+	// opens the archive of sessions without draining the spool
+	openUndrainedArchive func(context.Context) (*session.Archive, error)
+	// callerExposure returns, in a server, which texts by others the session of a caller has seen. It is nil in any
+	// other run.
 	callerExposure    func(ctx context.Context, c session.Caller) session.Exposure
-	unknownCommandErr error // unknown command that help was asked for
+	unknownCommandErr error // error about an unknown command for which help was requested
 
-	// repeatsForeignText reports whether a text repeats text of others that agents have read. If repeats is
-	// nil, no text does.
+	// repeatsForeignText reports whether a text repeats text by others that agents have read. If it is nil, no text
+	// does.
 	repeatsForeignText func(text string) bool
 
-	// chooseForPrompt chooses the block that a hook puts before a prompt. If it is nil, verb.Inject is
-	// used.
+	// chooseForPrompt chooses the block that a hook shows with a prompt. If it is nil, verb.Inject chooses it.
 	chooseForPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
 // teamFiles caches the team files of the working directory.
 type teamFiles struct {
 	mu           sync.Mutex // guards the fields below
-	tree         *team.Tree // nil if the user trusts none
-	lastLookTime time.Time  // time of the last look (zero before the first)
+	tree         *team.Tree // nil if the user trusts no team files
+	lastLookTime time.Time  // time of the last search for team files (zero before the first)
 }
 
-// folderState is the state of the comparisons of registered folders in one run. Its functions are in another file,
-// and are nil in a run that follows no folders.
+// folderState is the state of the comparisons between registered folders and the memory in one run. The functions are
+// set by enableFolderFollowing. They are nil in a run that follows no folders.
 type folderState struct {
-	mu               sync.Mutex // guards the fields below; locked during a comparison
-	isComparisonDone bool       // the run need not compare the folders any more
-	nextComparison   time.Time  // time of a server's next comparison
+	mu               sync.Mutex // guards the fields below, and is locked during a comparison
+	isComparisonDone bool       // The run compares the folders only once, and has done so.
+	nextComparison   time.Time  // time of the server's next comparison
 	printedWarnings  map[string]bool
 
-	compareFolders func()                                 // brings changes of files into the memory, once in a run
-	writeFolders   func(context.Context, *verb.Workspace) // writes changes of the run into files
+	compareFolders func()                                 // brings changed files into the memory, once in a run
+	writeFolders   func(context.Context, *verb.Workspace) // writes what the run changed into the folders' files
 	newComparer    func(how access, open openFunc) func(context.Context, verb.Access)
 }
 
-// openFunc opens the memory for a server.
+// openFunc is a function with which a server opens the memory.
 type openFunc = func(context.Context, verb.Access) (*oxbow.Memory, error)
 
-// newOpenMemory returns the memory of a run in this environment. The memory is opened when it is needed.
+// newOpenMemory returns the memory for a run in this environment. Nothing is opened yet.
 func newOpenMemory(outside Env) *openMemory {
 	env := &environment{Env: outside, name: "oxbow"}
 	return &openMemory{env: env, finder: &homeFinder{env: env}}
 }
 
-// changeSource returns the author of changes in this run: a person, or the agent that started the run.
-// $OXBOW_AGENT is only a claim. An agent sets it so that the agent's changes can be told from the
-// person's changes.
+// changeSource returns the source of the run's changes, which names a person or the agent that started the run.
+// $OXBOW_AGENT is only a claim. An agent sets it so that its changes can be distinguished from those of the person.
 func (mem *openMemory) changeSource() (oxbow.Source, error) {
 	if mem.sessionID == "" {
 		b := make([]byte, 8)
@@ -135,7 +136,7 @@ func (mem *openMemory) changeSource() (oxbow.Source, error) {
 	return s, nil
 }
 
-// openDir opens a directory and closes it at the end of the run.
+// openDir opens a directory. It is closed at the end of the run.
 func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 	fsys, err := vfs.Dir(dir)
 	if err != nil {
@@ -145,20 +146,19 @@ func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 	return fsys, nil
 }
 
-// closeAtEnd arranges that a memory gets a checkpoint and is closed at the end of the run.
+// closeAtEnd registers a memory, which gets a checkpoint and is closed at the end of the run.
 func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.closers = append(mem.closers, m.Close)
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
-// close closes all that the run has opened, in reverse order. Before that, close makes checkpoints.
-// It makes no checkpoints in a server, which has already made them, and in a run that must end
-// quickly.
+// close closes everything that the run has opened, in reverse order. Before that, it makes checkpoints. It makes none
+// in a server, which has made them already, and in a run that must end quickly.
 func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range mem.memoriesToCheckpoint {
 		if !mem.isHurried && mem.sealAfter == 0 {
-			_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
+			_ = m.Checkpoint(ctx) // Ignore the error: the next run makes the checkpoint.
 		}
 	}
 	for _, fn := range slices.Backward(mem.closers) {

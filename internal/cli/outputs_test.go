@@ -14,13 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// gitDrivers contains the commands that write the file that git wants to merge. Git has all versions of
-// that file.
+// gitDrivers contains the commands that write the file that git merges. Git still has all versions of that file.
 var gitDrivers = []string{"annotate merge-driver", "merge-entry"}
 
 const typedText = "A person typed this."
 
-// wantTyped fails the test unless a file below dir has the text that the person typed.
+// wantTyped fails the test unless a file below dir contains the text that the person typed.
 func wantTyped(t *testing.T, dir, command string) {
 	t.Helper()
 	found := false
@@ -36,8 +35,8 @@ func wantTyped(t *testing.T, dir, command string) {
 	}
 }
 
-// TestOutputsKeepWhatWasTyped tests that the commands of [TestWritersAreKnown] do not lose the text
-// that a person typed into the file or directory that they write.
+// TestOutputsKeepWhatWasTyped tests the commands in [TestWritersAreKnown]. If a person typed text into the file or
+// directory that a command writes, the text must not be lost.
 func TestOutputsKeepWhatWasTyped(t *testing.T) {
 	for name, args := range writers {
 		if slices.Contains(gitDrivers, name) {
@@ -96,7 +95,7 @@ func keepsWhatWasTyped(t *testing.T, name string, run []string, isForced bool) {
 	if typed != out {
 		return
 	}
-	// The link and its target are kept.
+	// Both the link and its target must be kept.
 	target := filepath.Join(place, "target")
 	if err := os.Remove(out); err != nil {
 		t.Fatal(err)

@@ -12,14 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// addPager makes a command use a pager, and adds the flag that switches the pager off.
+// addPager makes a command show its output in a pager, and adds the flag --no-pager.
 func (env *environment) addPager(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&env.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
 
-// pagerCommand returns the command line of the person's pager: the value of $OXBOW_PAGER or $PAGER, or
-// otherwise less, except on Windows. It returns nil if no pager is to be used.
+// pagerCommand returns the command line of the person's pager. This is the value of $OXBOW_PAGER or $PAGER, or else
+// less, except on Windows. It returns nil if no pager is to be used.
 func (env *environment) pagerCommand() []string {
 	isAllowed := env.supportsPager && !env.noPager && env.ShowInPager != nil
 	hasScreen := env.StdoutTerm && env.Height > 0 && env.Getenv("TERM") != "dumb"
@@ -40,8 +40,8 @@ func (env *environment) pagerCommand() []string {
 	return argv
 }
 
-// showPaged calls show, which prints. If the text does not fit the screen, it is shown in the pager.
-// The lines that show writes to standard error are printed after the pager has ended.
+// showPaged calls show, which prints. If the text does not fit the screen, it is shown in the pager. What show writes
+// to standard error is printed after the pager has ended.
 func (env *environment) showPaged(show func()) {
 	argv := env.pagerCommand()
 	if argv == nil {
@@ -55,13 +55,12 @@ func (env *environment) showPaged(show func()) {
 	env.Stdout, env.Stderr = out, errs
 	if screenRows(text.Bytes(), env.screenWidth()) < env.Height ||
 		env.ShowInPager(argv, bytes.NewReader(text.Bytes())) != nil {
-		_, _ = io.Copy(out, &text) // the text fits, or the pager cannot be started
+		_, _ = io.Copy(out, &text) // The text fits the screen, or the pager could not be started.
 	}
 	_, _ = io.Copy(errs, &notes)
 }
 
-// screenRows returns the number of rows that a text takes on a screen. Tabs count with their maximum
-// width.
+// screenRows returns the number of screen rows that a text occupies. A tab counts with its maximum width.
 func screenRows(text []byte, width int) (rows int) {
 	for line := range bytes.Lines(text) {
 		rows += 1 + max(0, countColumns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/width

@@ -1,4 +1,4 @@
-// This file tests the sessions in README.md and docs: it runs their commands and compares the output.
+// This file tests the sessions in README.md and docs. It runs their commands, and compares the output with the pages.
 
 package cli
 
@@ -17,16 +17,16 @@ import (
 
 var updatePages = flag.Bool("update-pages", false, "write what the commands print into README.md and docs")
 
-// pageBlock matches a part of a page that runs commands: a session in a fence of three or four
-// backticks with the word console, or an HTML comment. A comment begins with "run" and contains
-// commands, or it is "serve" and starts a server.
+// pageBlock matches a part of a page that runs commands. Such a part is a session in a fence of three or four
+// backticks with the word console, or an HTML comment. A comment begins with "run" and contains commands, or consists
+// of "serve" and starts a server.
 var pageBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$|^````console\n(.*?)^````$|" +
 	"^<!-- run\n(.*?)^-->$|^<!-- (serve) -->$")
 
-// outputSkip is a line of a session that matches any number of lines.
+// outputSkip is a line in a session's output that matches any number of lines.
 const outputSkip = "…"
 
-// volatile matches the parts of an output that differ from run to run.
+// volatile contains patterns for the parts of an output that differ from run to run, with their replacements.
 var volatile = []struct {
 	pattern     *regexp.Regexp
 	replacement string
@@ -40,14 +40,14 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(now|\d+ ?(ms|s|m|h|d))\b`), "AGE"},
 	{regexp.MustCompile(`[\d.]+ (bytes|kB|MB|GB)\b`), "SIZE"},
 	{regexp.MustCompile(`curl/[\d.]+`), "curl"},
-	// Turns of sessions contain the path of the project, whose length differs and changes their scores.
+	// The turns of sessions contain the project's path. Its length differs between runs and changes their scores.
 	{regexp.MustCompile(`\d+\.\d\d · history`), "SCORE · history"},
-	{regexp.MustCompile(`(\d\.\d{4})\d+`), "$1"}, // the last digits depend on the processor
+	{regexp.MustCompile(`(\d\.\d{4})\d+`), "$1"}, // The last digits depend on the processor.
 	{regexp.MustCompile(`"next":"[^"]*"`), "CURSOR"},
 	{regexp.MustCompile(`[ \t]+`), " "},
 }
 
-// stableOutput replaces the volatile parts of an output.
+// stableOutput replaces the parts of an output that differ from run to run.
 func stableOutput(s string) string {
 	for _, v := range volatile {
 		s = v.pattern.ReplaceAllString(s, v.replacement)
@@ -74,14 +74,14 @@ func matchesOutput(shown, output string) bool {
 	return regexp.MustCompile(pattern.String()).MatchString(stableOutput(output) + "\n")
 }
 
-// shownCommand is one command of a session, with the output that the page shows.
+// shownCommand is a command in a session, with the output that the page shows.
 type shownCommand struct {
 	line   string
 	output string
 }
 
-// parseSession splits a session at the lines that begin with a prompt. A command
-// that ends in a backslash continues on the next line.
+// parseSession splits a session into its commands. A line that begins with a prompt begins a command. A command that
+// ends in a backslash continues on the next line.
 func parseSession(session string) (all []shownCommand) {
 	continued := false
 	for line := range strings.Lines(session) {
@@ -102,11 +102,11 @@ func parseSession(session string) (all []shownCommand) {
 	return all
 }
 
-// pageShell is the shell of a person who follows a page, with an empty home directory.
+// pageShell is the shell of a person who follows a page. It has an empty home directory.
 type pageShell struct {
-	dir  string // home directory, shown as /home/ada
+	dir  string // home directory, which the output shows as /home/ada
 	wd   string
-	port string // port of the server, shown as 8333
+	port string // port of the server, which the output shows as 8333
 }
 
 func newPageShell(t *testing.T) *pageShell {
@@ -128,7 +128,7 @@ func newPageShell(t *testing.T) *pageShell {
 
 func (s *pageShell) command(line string) *exec.Cmd {
 	line = strings.ReplaceAll(line, ":8333", ":"+s.port)
-	// The next command gets the same working directory and variables.
+	// Save the working directory and the variables for the next command.
 	cmd := exec.Command("sh", "-c", "set -a; test ! -f \"$HOME/.vars\" || . \"$HOME/.vars\"\n"+line+
 		"\nstatus=$?; pwd >\"$HOME/.wd\"; export -p >\"$HOME/.vars\"; exit $status")
 	cmd.Dir = s.wd
@@ -147,7 +147,7 @@ func (s *pageShell) command(line string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command and returns its output, with the paths of the page.
+// run runs a command, and returns its output with the paths that the page shows.
 func (s *pageShell) run(t *testing.T, line string) string {
 	t.Helper()
 	out, err := s.command(line).CombinedOutput()
@@ -192,8 +192,7 @@ func (s *pageShell) serve(t *testing.T) {
 	t.Fatal("oxbow serve ended before it said its address")
 }
 
-// TestPageSessions tests that the commands of the sessions in README.md and docs print the output that
-// the pages show.
+// TestPageSessions tests that the commands in the sessions of README.md and docs print the output that the pages show.
 func TestPageSessions(t *testing.T) {
 	t.Parallel()
 	notRaced(t)
@@ -238,7 +237,7 @@ func TestPageSessions(t *testing.T) {
 				}
 				fence := "```"
 				if strings.Contains(session.String(), "\n```") {
-					fence = "````" // the output contains fences
+					fence = "````" // Use a longer fence, because the output contains fences.
 				}
 				return fence + "console\n" + session.String() + fence
 			})

@@ -1,5 +1,5 @@
-// This file imports what a person has from other programs, each with a single command, and checks that nothing is lost
-// without being named.
+// This file imports everything that a person has in other programs, with a single command for each program. Everything
+// must be stored, or be reported as left out.
 
 package cli
 
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// person is a machine with the files of other programs.
+// person is a person's machine that contains the files of other programs.
 type person struct {
 	*world
 	t   *testing.T
@@ -32,7 +32,7 @@ func (p *person) write(name, content string) {
 	}
 }
 
-// lines returns the values as JSON, one on each line.
+// lines returns the values as lines of JSON.
 func (p *person) lines(values ...any) string {
 	p.t.Helper()
 	var b strings.Builder
@@ -184,8 +184,9 @@ func (p *person) serverMemory() {
 		obj{"type": "weird", "x": 1}), "\n", "\r\n")+`{"type":"entity","name":"Cut`)
 }
 
-// TestPersonsHistory brings in the histories of Codex and Claude Code, the export of ChatGPT, a vault of Obsidian and
-// the file of the MCP memory server, each with a single command and twice. Each text is stored or named.
+// TestPersonsHistory imports the histories of Codex and Claude Code, an export of ChatGPT, an Obsidian vault, and the
+// file of the MCP memory server. Each is imported by a single command, and then once more. Each text must be stored or
+// be reported.
 func TestPersonsHistory(t *testing.T) {
 	p := &person{world: newWorld(t), t: t, dir: t.TempDir()}
 	p.claudeHistory()
@@ -197,10 +198,10 @@ func TestPersonsHistory(t *testing.T) {
 		path  string
 		flags []string
 		code  int
-		first string   // beginning of the first run's output
-		again string   // beginning of the second run's output
-		texts []string // words of the texts, all of which are stored
-		named []string // what is not stored, as the first run names it
+		first string   // beginning of the output of the first run
+		again string   // beginning of the output of the second run
+		texts []string // words of the texts that must be stored
+		named []string // what is not stored, in the words with which the first run reports it
 	}{
 		{path: ".claude", flags: []string{"--from", "claude-code"}, code: exitFailed,
 			first: "claude: 2 turns new, 0 changed", again: "claude: 0 turns new, 0 changed",
@@ -255,7 +256,7 @@ func TestPersonsHistory(t *testing.T) {
 	p.must(t, "check")
 }
 
-// sessions returns all sessions of the archive as JSON.
+// sessions returns all sessions of the archive in JSON.
 func (p *person) sessions(t *testing.T) (all string) {
 	t.Helper()
 	var list struct {

@@ -1,4 +1,4 @@
-// This file is for systems without a signal for broken pipes, on which writes return an error.
+// This file is for systems without a signal for broken pipes. On these, a write to a closed pipe returns an error.
 
 //go:build !unix
 

@@ -1,4 +1,4 @@
-// This file keeps a server running on Unix when its client stops reading.
+// This file keeps a server running on Unix if its client stops reading.
 
 //go:build unix
 
@@ -10,7 +10,6 @@ import (
 	"syscall"
 )
 
-// catchBrokenPipes makes writes to a client that has stopped reading return an error instead of
-// ending the process by a signal. The signal is caught and not ignored, so that programs that the
-// process starts still receive it.
+// catchBrokenPipes makes a write to a client that has stopped reading return an error. Otherwise a signal would end
+// the process. The signal is caught and not ignored, so that programs that the process starts still receive it.
 func catchBrokenPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

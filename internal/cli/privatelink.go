@@ -1,5 +1,5 @@
-// This file opens a sign-in link in a browser without revealing it to others. Every user of the
-// machine can read a program's arguments, and the link works only once.
+// This file opens a sign-in link in a browser without revealing it to other users. Every user of the machine can read
+// the arguments of a program, and the link works only once.
 
 package cli
 
@@ -23,10 +23,10 @@ const redirectPage = `<!doctype html>
 <p><a href="%[1]s">Open the memory</a></p>
 `
 
-// openPrivateLink opens a link in the person's browser through a file that only this person can
-// read. The caller must call remove when the link is no longer needed.
+// openPrivateLink opens a link in the person's browser. The browser reads the link from a file that only this person
+// can read. The caller must call remove when the link is no longer needed.
 func (env *environment) openPrivateLink(link string) (remove func(), err error) {
-	dir, err := os.MkdirTemp("", "oxbow-ui-") // created with mode 0700
+	dir, err := os.MkdirTemp("", "oxbow-ui-") // MkdirTemp creates the directory with mode 0700.
 	if err != nil {
 		return func() {}, err
 	}
@@ -37,7 +37,7 @@ func (env *environment) openPrivateLink(link string) (remove func(), err error) 
 		return func() {}, err
 	}
 	at := filepath.ToSlash(file)
-	if !strings.HasPrefix(at, "/") { // a path with a Windows drive letter
+	if !strings.HasPrefix(at, "/") { // The path begins with a Windows drive letter.
 		at = "/" + at
 	}
 	if err := env.OpenBrowser((&url.URL{Scheme: "file", Path: at}).String()); err != nil {

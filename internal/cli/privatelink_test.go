@@ -1,4 +1,4 @@
-// This file tests that no other user learns the link that oxbow ui opens.
+// This file tests that other users cannot learn the link that oxbow ui opens.
 
 package cli
 

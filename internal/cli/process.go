@@ -1,4 +1,4 @@
-// This file runs oxbow in a process of the operating system.
+// This file runs oxbow as a process of the operating system.
 
 package cli
 
@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
-// stopTimeout is how long a run may take to end after a signal. It is longer than the five seconds
-// that a sub-agent has to end itself.
+// stopTimeout is how long a run may take to end after a signal. It is longer than the five seconds that a sub-agent
+// has to end by itself.
 const stopTimeout = 7 * time.Second
 
 // Main runs the command line of this process and returns its exit status.
@@ -30,10 +30,10 @@ func Main() int { return runMain(Run, shutdownSignals()...) }
 func runMain(run commandRunner, ends ...os.Signal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	// A second Ctrl-C ends the process at once. After the first one, a run that ignores its
-	// context is ended after stopTimeout. This is as safe as a crash: no acknowledged change is
-	// lost. The process does not end while an editor runs or while a server finishes the calls
-	// that it has read.
+	// A first Ctrl-C ends the run's context. A run that ignores its context is ended after stopTimeout. A second
+	// Ctrl-C ends the process at once. This is as safe as a crash: no acknowledged change is lost. While busy is
+	// positive, the process is not ended, because an editor runs or because a server finishes the calls that it has
+	// read.
 	var busy atomic.Int64
 	hold := func() (release func()) {
 		busy.Add(1)
@@ -45,7 +45,7 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 			time.Sleep(stopTimeout)
 		}
 		os.Exit(exitFailed)
-	})() // undone before stop, because another run may follow in this process
+	})() // Undo this before stop is called, because another run may follow in this process.
 	env := Env{
 		Args:         os.Args[1:],
 		Stdin:        os.Stdin,
@@ -69,12 +69,12 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 			cmd.Stderr = os.Stderr
 			cmd.Env = os.Environ()
 			if os.Getenv("LESS") == "" {
-				cmd.Env = append(cmd.Env, "LESS=FRX") // as git does
+				cmd.Env = append(cmd.Env, "LESS=FRX") // Git sets the same options for less.
 			}
 			if err := cmd.Start(); err != nil {
 				return err
 			}
-			signal.Ignore(os.Interrupt) // the pager handles it
+			signal.Ignore(os.Interrupt) // The pager handles Ctrl-C itself.
 			_ = cmd.Wait()
 			return nil
 		},
@@ -99,7 +99,7 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 			}
 			return cmd.Process.Release()
 		},
-		// The editor handles Ctrl-C itself, so it is not ended by ctx.
+		// The editor handles Ctrl-C itself, so it is not ended when ctx ends.
 		RunEditor: func(argv []string) error {
 			defer hold()()
 			cmd := exec.Command(argv[0], argv[1:]...)

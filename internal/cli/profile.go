@@ -37,8 +37,8 @@ profile, including oxbow mcp. Such a command sees nothing else.`,
 	return c
 }
 
-// resolveProfileName returns the name of the profile that a command names, or "" for the profile that the run
-// is bound to. In a bound run, another name is an error.
+// resolveProfileName returns the name of the profile that the arguments name. Without an argument, it returns "" or
+// the profile that binds the run. If a profile binds the run, it returns an error for any other name.
 func (mem *openMemory) resolveProfileName(cmd *cobra.Command, args []string) (string, error) {
 	name, err := mem.boundProfileName()
 	switch {
@@ -70,7 +70,7 @@ func profileListCommand(mem *openMemory) *cobra.Command {
 	}, profiles.ListProfiles, setPositionalArgs)
 }
 
-// setUpProfileReport makes c call a verb with the profile that [openBoundMemory.resolveProfileName] returns.
+// setUpProfileReport makes c call a verb with the profile that resolveProfileName returns, and print the report.
 func setUpProfileReport[Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,

@@ -1,4 +1,4 @@
-// This file shows the progress of long operations on standard error, if that is a terminal.
+// This file shows the progress of long operations on standard error, if standard error is a terminal.
 
 package cli
 
@@ -14,36 +14,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// The progress is shown for the first time after progressDelay, and then again after each
-// progressInterval.
+// The progress is first shown after progressDelay, and then again after each progressInterval.
 const (
 	progressDelay    = 500 * time.Millisecond
 	progressInterval = 200 * time.Millisecond
 )
 
-// rateDelay is the time after which rates and remaining times are shown. Earlier values are
-// unreliable.
+// rateDelay is the time after which the rate and the remaining time are shown. Earlier values would not be reliable.
 const rateDelay = 2 * time.Second
 
-// progressLine is standard error, with a last line that shows the progress of a command. The line
-// is erased before other text is written. It is not shown while a question is open.
+// progressLine is standard error with a line at its end that shows a command's progress. The line is erased before any
+// other text is written. It is hidden while the person answers a question.
 type progressLine struct {
 	io.Writer
 	now func() time.Time
 
-	mu          sync.Mutex // guards the fields below and the writer
-	commandName string     // name of the running command ("" if none runs)
+	mu          sync.Mutex // guards the fields below and the embedded writer
+	commandName string     // name of the running command ("" if none is running)
 	startTime   time.Time
 	state       progress.State
-	serverWait  time.Duration // time that a server asked to wait (0 if none)
+	serverWait  time.Duration // time that a server asked the run to wait (0 if it did not)
 	timer       *time.Timer
 	isShown     bool
 
 	pauseReasons
-	pauseStart time.Time // time at which open or reads became true
+	pauseStart time.Time // time at which one of pauseReasons became true
 }
 
-// start begins to show the progress of the command with the name what. It ends when stop is called.
+// start begins to show the progress of the command with the name what. Calling stop ends this.
 func (p *progressLine) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,14 +57,14 @@ func (p *progressLine) start(what string) (stop func()) {
 	}
 }
 
-// setProgress sets the progress of the operation.
+// setProgress sets the operation's current progress.
 func (p *progressLine) setProgress(s progress.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.state = s
 }
 
-// setServerWait sets how long the run waits for a server. 0 means that it no longer waits.
+// setServerWait sets how long the run still waits for a server. 0 means that it does not wait.
 func (p *progressLine) setServerWait(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,8 +84,7 @@ func (p *progressLine) draw() {
 	p.timer.Reset(progressInterval)
 }
 
-// lineText returns the text of the line, such as "import: 14500 entries (45 %), 1450 a second, about
-// 12 s left".
+// lineText returns the line's text, such as "import: 14500 entries (45 %), 1450 a second, about 12 s left".
 func (p *progressLine) lineText() string {
 	took := p.now().Sub(p.startTime)
 	s := p.state
@@ -117,7 +114,7 @@ func (p *progressLine) lineText() string {
 	return p.commandName + ": " + strings.Join(facts, ", ")
 }
 
-// formatProgress formats the finished amount, such as "4 of 20 entries" or "12.0 MB (30 %)".
+// formatProgress formats how much is done, such as "4 of 20 entries" or "12.0 MB (30 %)".
 func formatProgress(s progress.State) string {
 	count := func(n int64) string {
 		if s.Unit == progress.UnitBytes {
@@ -136,7 +133,7 @@ func formatProgress(s progress.State) string {
 	return count(s.DoneCount)
 }
 
-// rateText formats the average amount in one second or one minute.
+// rateText formats how much was done in a second or in a minute on average.
 func rateText(s progress.State, took time.Duration) string {
 	each := float64(s.DoneCount) / took.Seconds()
 	if s.Unit == progress.UnitBytes {
@@ -148,7 +145,7 @@ func rateText(s progress.State, took time.Duration) string {
 	return fmt.Sprintf("%.0f a minute", float64(s.DoneCount)/took.Minutes())
 }
 
-// formatSeconds formats a time in whole seconds, or in minutes and seconds.
+// formatSeconds formats a duration in whole seconds, or in minutes and seconds.
 func formatSeconds(d time.Duration) string {
 	s := int(d / time.Second)
 	if s < 60 {
@@ -164,8 +161,8 @@ func (p *progressLine) erase() {
 	}
 }
 
-// Write erases the line and writes b. If b does not end with a line break, b is a question, and the
-// progress line stays hidden until a person has answered.
+// Write erases the line, and then writes b. If b does not end with a newline, it is a question, and the line stays
+// hidden until the person has answered.
 func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,14 +173,14 @@ func (p *progressLine) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// pauseReasons are the reasons to pause.
+// pauseReasons contains the reasons for hiding the line.
 type pauseReasons struct {
-	isQuestionOpen bool // the last written line is not complete, so it is a question
-	isReading      bool // the program waits for input of the person
+	isQuestionOpen bool // The last written line has no newline, so it is a question.
+	isReading      bool // The program waits for the person's input.
 }
 
-// setPauseReasons sets the reasons to pause. The time during which there is one does not count as working
-// time.
+// setPauseReasons sets the reasons for hiding the line. The time during which there is a reason does not count as
+// working time.
 func (p *progressLine) setPauseReasons(reasons pauseReasons) {
 	was, is := p.isQuestionOpen || p.isReading, reasons.isQuestionOpen || reasons.isReading
 	p.pauseReasons = reasons
@@ -195,7 +192,7 @@ func (p *progressLine) setPauseReasons(reasons pauseReasons) {
 	}
 }
 
-// beginRead records that the program waits for input.
+// beginRead records that the program waits for the person's input.
 func (p *progressLine) beginRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,8 +200,7 @@ func (p *progressLine) beginRead() {
 	p.setPauseReasons(pauseReasons{isQuestionOpen: p.isQuestionOpen, isReading: true})
 }
 
-// endRead records that the program does not wait for input any more. The person's input ends an open
-// question.
+// endRead records that the program no longer waits for input. The input also answers an open question.
 func (p *progressLine) endRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,7 +208,7 @@ func (p *progressLine) endRead() {
 	p.setPauseReasons(pauseReasons{})
 }
 
-// terminalInput is standard input on a terminal. While it is read, the progress line is hidden.
+// terminalInput is standard input on a terminal. The progress line is hidden while it is being read.
 type terminalInput struct {
 	io.Reader
 	progress *progressLine

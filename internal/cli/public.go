@@ -1,4 +1,4 @@
-// This file checks the flags of servers that other machines can reach, and determines their URL.
+// This file checks the flags of a server that other machines can reach, and determines the server's URL.
 
 package cli
 
@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// publicFlags contains the flags that let other machines reach a server. The zero value lets no other
-// machine in.
+// publicFlags contains the flags that allow other machines to reach a server. With the zero value, no other machine
+// can.
 type publicFlags struct {
 	listenAll         bool
-	certFile, keyFile string // TLS files
-	publicURL         string // URL by which clients call the server
+	certFile, keyFile string // certificate and key for TLS
+	publicURL         string // URL at which clients reach the server
 }
 
-// serverAddress is the address at which a server listens, and the URL by which clients call it.
+// serverAddress is the address at which a server listens, and the URL at which clients reach it.
 type serverAddress struct {
-	addr              string // address to listen at
-	publicURL         string // URL that clients call, without a path ("" if it follows from addr)
-	publicHost        string // host name in public, without a port
-	certFile, keyFile string // TLS files, or ""
+	addr              string // address at which the server listens
+	publicURL         string // URL at which clients reach the server, without a path ("" if it follows from addr)
+	publicHost        string // host name in publicURL, without a port
+	certFile, keyFile string // certificate and key for TLS ("" without TLS)
 }
 
-// resolveAddress returns the site of a server that listens at addr, or an error if the flags do not allow
-// it.
+// resolveAddress returns the address for a server that listens at addr. It returns an error if the flags do not allow
+// the server to listen there.
 func (p publicFlags) resolveAddress(addr string) (at serverAddress, err error) {
 	u, err := p.parsePublicURL()
 	if err != nil {
@@ -46,7 +46,7 @@ func (p publicFlags) resolveAddress(addr string) (at serverAddress, err error) {
 	return at, p.checkAddress(u, host, port)
 }
 
-// checkAddress returns an error if the server must not listen at the address.
+// checkAddress returns an error if a server must not listen at this host and port with these flags.
 func (p publicFlags) checkAddress(site *url.URL, host, port string) error {
 	switch {
 	case (p.certFile == "") != (p.keyFile == ""):
@@ -92,13 +92,14 @@ func (p publicFlags) parsePublicURL() (*url.URL, error) {
 			p.publicURL,
 		)
 	}
-	if u.Scheme == "https" { // browsers leave the default port out
+	if u.Scheme == "https" { // Browsers leave out the default port.
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	}
 	return u, nil
 }
 
-// isServerRootURL reports whether a URL is http or https, and has a host, but no user, path, query or fragment.
+// isServerRootURL reports whether a URL names only a server. It must use http or https and have a host, but no user,
+// path, query or fragment.
 func isServerRootURL(u *url.URL) bool {
 	if u.Scheme != "https" && u.Scheme != "http" {
 		return false
@@ -107,7 +108,7 @@ func isServerRootURL(u *url.URL) bool {
 	return hasHostOnly && u.RawQuery == "" && u.Fragment == ""
 }
 
-// splitHostPort splits an address into host and port. If the host is missing, it is 127.0.0.1.
+// splitHostPort splits an address into host and port. A missing host becomes 127.0.0.1.
 func splitHostPort(addr string) (host, port string, err error) {
 	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
 		addr = ":" + addr

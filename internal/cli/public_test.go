@@ -1,5 +1,4 @@
-// This file tests the flags that are necessary before other machines can connect, and the address with
-// which they connect.
+// This file tests which flags are required before other machines can connect, and at which address they connect.
 
 package cli
 
@@ -25,7 +24,7 @@ import (
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct {
 		p         publicFlags
-		addr, say string // say is a part of the error, or ""
+		addr, say string // The error must contain say. If say is "", there must be no error.
 		url       string
 	}{
 		{publicFlags{publicURL: "https://m.example.org"}, "127.0.0.1:1", "", "https://m.example.org"},
@@ -38,7 +37,7 @@ func TestPublic(t *testing.T) {
 			"",
 			"https://m.example.org",
 		},
-		// A proxy speaks TLS
+		// A proxy in front of the server uses TLS.
 		{publicFlags{listenAll: true, publicURL: "https://m.example.org"}, "0.0.0.0:1", "", "https://m.example.org"},
 		{publicFlags{certFile: "c", keyFile: "k"}, "localhost:1", "", ""},
 		{publicFlags{}, "0.0.0.0:1", "would let other machines in", ""},
@@ -62,7 +61,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate for a name, and its key, and returns both files.
+// certificate writes a certificate for a host name, and its key. It returns the paths of both files.
 func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
@@ -94,7 +93,7 @@ func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.C
 	return cert, key, pool
 }
 
-// TestTLS tests that a server with TLS can only be called by its public name.
+// TestTLS tests that a server with TLS can be reached only by its public name.
 func TestTLS(t *testing.T) {
 	w := newWorld(t)
 	cert, key, pool := certificate(t, w.dir, "memory.example.org")

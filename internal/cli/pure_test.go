@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TestAgeOfTheFuture tests that the age of an entry is not negative if the clock was set back after the
-// entry was written.
+// TestAgeOfTheFuture tests that an entry's age is never negative, even if the clock was set back after the entry was
+// written.
 func TestAgeOfTheFuture(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -45,7 +45,7 @@ one change, which oxbow undo takes back, and the next pull brings it again.`,
 	}, sharing.PullChanges, sharing.SyncOut.PullReport)
 }
 
-// setUpSync makes c synchronize the home with a server.
+// setUpSync makes c synchronize the home with a server by calling a verb.
 func (mem *openMemory) setUpSync(
 	c *cobra.Command,
 	verb verbFunc[sharing.SyncIn, sharing.SyncOut],
@@ -66,15 +66,14 @@ func (mem *openMemory) setUpSync(
 		if err != nil && len(out.Changes) == 0 {
 			return err
 		}
-		// Print the result even after an error, because changes that were made before the error
-		// remain.
+		// Print the result even after an error, because the changes before the error remain.
 		printErr := printResult(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
 		return printOrVerbError(printErr, err)
 	})
 }
 
-// printOrVerbError returns the error of a command whose result was printed after its verb may have failed. This is the
-// error of printing, unless there is none, or it was reported before and the verb failed, too.
+// printOrVerbError returns the error of a command that printed a result although its verb may have failed. It prefers
+// the error of printing, unless the verb also failed and the error of printing was already reported.
 func printOrVerbError(printErr, verbErr error) error {
 	if printErr == nil {
 		return verbErr

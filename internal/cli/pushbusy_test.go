@@ -1,4 +1,4 @@
-// This file tests push and pull with an overloaded server.
+// This file tests push and pull with a server that is overloaded.
 
 package cli
 
@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// TestPushToABusyServer tests that push waits as long as the server asks for and then sends the rest.
-// If the wait is too long, push reports its progress, and the next run continues.
+// TestPushToABusyServer tests that push waits as long as the server asks for, and then sends the rest. If the wait is
+// too long, push must report what was sent, and the next run must continue.
 func TestPushToABusyServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,7 +43,7 @@ func TestPushToABusyServer(t *testing.T) {
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	applied := 0
 	free := 1
-	busy := true // if set, the server accepts only the first changes, as many as free says
+	busy := true // If busy is set, the server accepts only the first changes, as many as free says.
 	front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/apply") {
 			applied++
@@ -57,7 +57,7 @@ func TestPushToABusyServer(t *testing.T) {
 	}))
 	defer front.Close()
 	var waited []time.Duration
-	over := false // if set, the server is not busy after a wait
+	over := false // If over is set, the server is no longer busy after one wait.
 	w.env.Sleep = func(_ context.Context, d time.Duration) error {
 		waited = append(waited, d)
 		busy = !over

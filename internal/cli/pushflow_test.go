@@ -76,7 +76,7 @@ func TestPushAndPull(t *testing.T) {
 	run(exitUsage, "only a person", at("a", "push", s.url, "--token-file", token)...)
 	run(exitUsage, "only a person", at("a", "pull", s.url, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = ""
-	run(exitUsage, "no server is remembered", at("a", "push")...) // a server is not remembered after a failure
+	run(exitUsage, "no server is remembered", at("a", "push")...) // A server is not remembered if the push failed.
 
 	run(exitSuccess, "would push: 1 added", at("a", "push", s.url, "--token-file", token, "--dry-run")...)
 	run(exitSuccess, `"who" holds personal data`, at("a", "push", s.url, "--token-file", token)...)
@@ -113,7 +113,7 @@ func TestPushAndPull(t *testing.T) {
 	run(exitSuccess, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
 	run(exitSuccess, "nothing to pull", at("a", "pull")...)
 
-	// Push continues after the server was started again. A full server reports that it is full.
+	// After the server was started again, push continues. A server without space reports this.
 	if status := s.stop(); status != exitSuccess {
 		t.Fatalf("the server ended with status %d", status)
 	}
@@ -137,7 +137,7 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("srv/tenants/acme", "check")...)
 }
 
-// TestPullDropsProtection tests that labels that protect an entry do not survive a pull.
+// TestPullDropsProtection tests that a pull removes labels that protect an entry.
 func TestPullDropsProtection(t *testing.T) {
 	w := newWorld(t)
 	w.env.Rand = rand.Reader
@@ -171,13 +171,13 @@ func TestPullDropsProtection(t *testing.T) {
 	w.must(t, "check", "--home", filepath.Join(w.dir, "b"))
 }
 
-// TestPushFromAClone tests that a server that a git clone or a later git pull brings into the home
-// never gets a token, whether the home is trusted, named, empty or not.
+// TestPushFromAClone tests a home into which a git clone or pull brought the name of a server. That server must never
+// get a token, whether the home is trusted, named, empty or none of these.
 func TestPushFromAClone(t *testing.T) {
 	git := testenv.Program(t, "git", "apt install git")
 	for what, tc := range map[string]struct {
 		memory, trusted bool
-		home            string // home named with a flag
+		home            string // home that a flag names
 		want            string
 	}{
 		"a clone's":  {true, false, "", "is not trusted"},
@@ -228,7 +228,7 @@ func TestPushFromAClone(t *testing.T) {
 			}
 			inGit("add", "-f", ".oxbow")
 			if what == "a clone's" {
-				w.vars["XDG_CONFIG_HOME"] = filepath.Join(w.dir, "another") // without the record of homes
+				w.vars["XDG_CONFIG_HOME"] = filepath.Join(w.dir, "another") // There is no record of trusted homes.
 			}
 			if tc.trusted && what != "only later" {
 				w.must(t, "trust", home)
@@ -266,8 +266,8 @@ func TestPushFromAClone(t *testing.T) {
 	}
 }
 
-// If two homes gave an alias to different entries, the older entry keeps it in both, and the pull
-// says so.
+// If two homes gave the same alias to different entries, the older entry keeps it in both homes, and the pull reports
+// this.
 func TestPullTakenAlias(t *testing.T) {
 	w := newWorld(t)
 	w.env.Rand = rand.Reader

@@ -1,4 +1,4 @@
-// This file tests push and pull with servers that are not oxbow servers, or that lie.
+// This file tests push and pull with servers that are not oxbow servers, or that send false answers.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPushToAHostileServer tests that push and pull end, for any answer, with an error that is safe to
-// print on a terminal, without requests to other hosts, and without changes to the home.
+// TestPushToAHostileServer tests that push and pull end with an error, whatever the server answers. The error must be
+// safe to print on a terminal. No request may go to another host, and the home must not change.
 func TestPushToAHostileServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ import (
 )
 
 func recallCommand(mem *openMemory) *cobra.Command {
-	var sessions, interactive bool // in the archive; on a screen
+	var sessions, interactive bool // search past sessions; show the hits on a screen
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
@@ -74,14 +74,14 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 	return c
 }
 
-// canShowScreen reports whether -i can show a screen.
+// canShowScreen reports whether recall -i can show its screen.
 func (env *environment) canShowScreen() bool { return env.StdoutTerm && !env.json }
 
-// flagsWithoutWords lists the flags with which recall needs no words.
+// flagsWithoutWords lists the flags with which recall needs no words to search for.
 var flagsWithoutWords = []string{"filter", "project", "tag", "kind", "after", "before", "until", "collapse", "rank"}
 
-// showRecallResult prints the hits: their snippets or, if wantsContent is true because a token budget was
-// given, the contents that fit the budget.
+// showRecallResult prints the hits with their snippets. If wantsContent is set, because a token budget was given, it
+// prints the contents that fit the budget instead.
 func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) {
 	if len(out.Hits) == 0 {
 		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
@@ -103,17 +103,17 @@ func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) 
 	}
 }
 
-// maxExcerptRows is the maximum number of rows in a hit's excerpt.
+// maxExcerptRows is the maximum number of rows of a hit's excerpt.
 const maxExcerptRows = 4
 
-// fittingExcerptRows returns the maximum number of rows per excerpt with which all hits fit the
-// terminal, so that the best hit, which is printed first, does not scroll away. It returns at
-// least 1. If the hits still do not fit, the pager shows them.
+// fittingExcerptRows returns how many rows each excerpt may have so that all hits fit the terminal. Otherwise the best
+// hit, which is printed first, would scroll away. It returns at least 1. If even that does not fit, the pager shows
+// the hits.
 func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
 	if !env.StdoutTerm || env.Height < 1 {
 		return maxExcerptRows
 	}
-	room := env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
+	room := env.Height - 1 - 2*len(out.Notes) // Reserve rows for the shell's prompt and for the notes.
 	shown := env.Stdout
 	defer func() { env.Stdout = shown }()
 	for rows := maxExcerptRows; rows > 1; rows-- {
@@ -127,7 +127,7 @@ func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
 	return 1
 }
 
-// showHits prints hits with excerpts of at most maxRows rows.
+// showHits prints hits whose excerpts have at most maxRows rows.
 func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 	for i, h := range hits {
 		if i > 0 {
@@ -137,8 +137,8 @@ func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 	}
 }
 
-// showHit prints a hit with its number. It is not a record of a report because the words of the query are highlighted,
-// and the length of the text depends on the height of the screen.
+// showHit prints a hit with its number. It does not print a record of a report, because it highlights the words of the
+// query, and because the length of the excerpt depends on the height of the screen.
 func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
 	slices.Sort(h.MatchedWords)
 	env.printWrappedHighlighted(fmt.Sprintf("%d  ", n), printableName(h.Name), h.MatchedWords, termtext.Bold)
@@ -162,7 +162,7 @@ func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
 			func(row string) bool { return len(termtext.FindWords(row, h.MatchedWords)) > 0 },
 		)
 		if maxRows > 1 {
-			first-- // the row before it, for context
+			first-- // Begin with the row before, as context.
 		}
 		first = max(0, min(first, len(rows)-maxRows))
 		rows = rows[first : first+maxRows]

@@ -1,5 +1,5 @@
-// This file implements "oxbow recall -i": the verbs that the screen calls, and the lines that are
-// printed to a pipe.
+// This file implements "oxbow recall -i". It contains the functions that the screen calls, and the lines that are
+// printed in a pipe instead.
 
 package cli
 
@@ -20,11 +20,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxScreenHits is the maximum number of hits on a scrolling screen.
+// maxScreenHits is the maximum number of hits on the screen, which can be scrolled.
 const maxScreenHits = 50
 
-// printHitLines prints the hits for programs, one on each line: its name, its score, the time at which
-// it was created, and its first line. A report has no tabs.
+// printHitLines prints the hits for programs, one on each line. A line contains the name, the score, the time of
+// creation and the first line, separated by tabs. A report could not contain tabs.
 func (env *environment) printHitLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
 		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
@@ -36,8 +36,7 @@ func (env *environment) printHitLines(out verb.RecallOut) {
 	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.RefersTo("max_tokens") }))
 }
 
-// recallOnScreen shows a screen that answers queries while they are typed, beginning with the
-// query in in.
+// recallOnScreen shows a screen that answers queries while the person types them. The first query is the one in in.
 func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
 	case !mem.env.StdinTerm || mem.env.OpenTerminal == nil:
@@ -58,7 +57,7 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	s.originalStderr = errs
 	mem.env.Stderr = &s.stderr
 	mem.env.progress = nil
-	// Run a query first, because typing cannot fix wrong flags or a memory that cannot be opened.
+	// Run a query first. If flags are wrong or the memory cannot be opened, the person cannot fix this by typing.
 	_, err := s.runQuery(ctx, "")
 	err = asUsageError(err)
 	if err == nil {
@@ -81,22 +80,22 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	return callAndPrint(ctx, mem, verb.Get, verb.GetIn{Name: s.chosenName}, mem.env.showEntry)
 }
 
-// recallScreen connects the screen to the verbs. The memory stays open for queries. Before each
-// change, the memory is closed, and the change opens it again as a command would.
+// recallScreen connects the screen to the verbs. The memory stays open for queries. Before a change, it is closed, and
+// the change opens it again, as a command does.
 type recallScreen struct {
 	mem             *openMemory
 	in              verb.RecallIn
-	stderr          stderrBuffer // output of verbs on standard error
+	stderr          stderrBuffer // what verbs write to standard error while the screen is shown
 	originalStderr  io.Writer
-	closingMessages []string // messages to print after the screen has closed
-	chosenName      string   // name of the entry to print after it, or ""
+	closingMessages []string // messages that are printed after the screen has closed
+	chosenName      string   // name of the entry to print after the screen has closed ("" for none)
 
 	openedWorkspace *verb.Workspace // nil until it is needed
 	closeFunc       func() error
-	noHistory       bool // the memory has no history
+	noHistory       bool // The memory keeps no history.
 }
 
-// stderrBuffer collects the output on standard error while the screen is shown.
+// stderrBuffer collects what is written to standard error while the screen is shown.
 type stderrBuffer struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -108,7 +107,7 @@ func (n *stderrBuffer) Write(b []byte) (int, error) {
 	return n.b.Write(b)
 }
 
-// newLines returns the lines that were written since the last call.
+// newLines returns the lines that were written since the last call of newLines.
 func (n *stderrBuffer) newLines() (lines []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -119,8 +118,7 @@ func (n *stderrBuffer) newLines() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// queryWorkspace returns the workspace for queries. The first call opens it, and sets s.noHistory if the memory has no
-// history.
+// queryWorkspace returns the workspace for queries. The first call opens it, and determines s.noHistory.
 func (s *recallScreen) queryWorkspace(ctx context.Context) (*verb.Workspace, error) {
 	if s.openedWorkspace != nil {
 		return s.openedWorkspace, nil
@@ -146,7 +144,7 @@ func (s *recallScreen) closeQueryWorkspace() error {
 	return done()
 }
 
-// errorText formats an error for the rows below the screen.
+// errorText formats an error for the rows at the bottom of the screen.
 func errorText(err error) string {
 	message, next := describeError(err)
 	return strings.TrimSpace(message + "\n" + next)
@@ -169,7 +167,8 @@ func (s *recallScreen) runQuery(ctx context.Context, query string) (out verb.Rec
 		out, err = verb.Recall(ctx, w, in)
 	}
 	if path, perr := s.mem.finder.storePath(); perr == nil && !fileExists(path) {
-		err = errors.Join(err, s.closeQueryWorkspace()) // so that a memory created later is found
+		// Close the workspace, so that a memory that is created later is found.
+		err = errors.Join(err, s.closeQueryWorkspace())
 	}
 	return out, err
 }
@@ -244,10 +243,11 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 	return t
 }
 
-// choose implements the key Enter: the entry is printed after the screen has closed.
+// choose is called for the key Enter. The entry is printed after the screen has closed.
 func (s *recallScreen) choose(h tui.Hit) { s.chosenName = s.hitName(h) }
 
-// hitName returns the name for verb.Get, with the version if the screen shows the past.
+// hitName returns the name with which verb.Get reads the hit. If the screen shows the past, the name includes the
+// version.
 func (s *recallScreen) hitName(h tui.Hit) string {
 	if s.in.AsOf != "" {
 		return fmt.Sprintf("%s@%d", h.Name, h.Version)
@@ -271,23 +271,23 @@ func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
 	return tui.EntryDetails{Version: out.Version, Facts: facts, Text: *out.Content}
 }
 
-// changeResult returns the result of a change: the text did, or the error.
+// changeResult returns what the screen shows after a change: the text did, or the error.
 func (s *recallScreen) changeResult(did string, change uint64, err error) tui.ChangeResult {
 	if err != nil {
 		return tui.ChangeResult{Text: errorText(err), Failed: true}
 	}
 	if s.mem.env.hasOtherLayout {
-		change = 0 // versions are not change numbers
+		change = 0 // The versions are not change numbers.
 	}
 	return tui.ChangeResult{Text: strings.Join(append([]string{did}, s.stderr.newLines()...), "\n"), Change: change}
 }
 
-// edit implements the key e, like oxbow edit. An error that says where the text was saved is
-// repeated after the screen has closed.
+// edit is called for the key e, and does the same as oxbow edit. If an error says where the text was saved, it is
+// printed again after the screen has closed.
 func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	mem := s.mem
 	errs, allow := mem.env.Stderr, mem.allowSecret
-	mem.env.Stderr = s.originalStderr // the person may be asked a question
+	mem.env.Stderr = s.originalStderr // The verb may ask the person a question.
 	out, err := editOut{}, s.closeQueryWorkspace()
 	if err == nil {
 		out, err = mem.editEntry(ctx, h.Name)
@@ -308,7 +308,7 @@ func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	return s.changeResult(did+undoKeyHint(out.Version), out.Version, err)
 }
 
-// undoKeyHint returns the text that tells how to undo a change on the screen.
+// undoKeyHint returns the text that says which key undoes a change.
 func undoKeyHint(change uint64) string {
 	if change == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// This file types into the screen of oxbow recall -i on a real terminal.
+// This file types into the screen of oxbow recall -i on a pseudo-terminal.
 
 package cli
 
@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// screenRun is oxbow on a terminal, with the text that the terminal displays.
+// screenRun is a run of oxbow on a terminal, with the text that the terminal displays.
 type screenRun struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	person  *os.File
-	program *os.File // the program's end of the terminal
+	program *os.File // the end of the terminal that the program uses
 	before  unix.Termios
-	came    chan string // output from the terminal
+	came    chan string // output that was read from the terminal
 	rows    []string
 	row     int
 	left    string // incomplete control sequence at the end of the output
 	raw     strings.Builder
 }
 
-// onScreen starts oxbow on a terminal of this size.
+// onScreen starts oxbow on a terminal of the given size.
 func onScreen(t *testing.T, dir string, width, height int, vars []string, args ...string) *screenRun {
 	t.Helper()
 	person, program := testenv.Terminal(t)
@@ -69,7 +69,7 @@ func onScreen(t *testing.T, dir string, width, height int, vars []string, args .
 	return s
 }
 
-// size changes the size of the terminal and clears its text.
+// size changes the terminal's size, and clears the displayed text.
 func (s *screenRun) size(width, height int) {
 	s.t.Helper()
 	s.rows = make([]string, height)
@@ -94,7 +94,7 @@ func (s *screenRun) settings() unix.Termios {
 // control matches the control sequences that the screen writes.
 var control = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
 
-// feed processes output of the program.
+// feed applies the program's output to the displayed text.
 func (s *screenRun) feed(text string) {
 	s.raw.WriteString(text)
 	for text = s.left + text; text != ""; {
@@ -115,7 +115,7 @@ func (s *screenRun) feed(text string) {
 			row, _, _ := strings.Cut(m[1], ";")
 			n, _ := strconv.Atoi(row)
 			s.row = min(n, len(s.rows)) - 1
-		case m[2] == "K": // erase the row, always from its beginning
+		case m[2] == "K": // The screen erases a row only from its beginning.
 			s.rows[s.row] = ""
 		case m[2] == "J":
 			clear(s.rows)
@@ -125,7 +125,7 @@ func (s *screenRun) feed(text string) {
 	s.left = ""
 }
 
-// until waits until the screen contains all of these texts.
+// until waits until the screen displays all of these texts.
 func (s *screenRun) until(texts ...string) {
 	s.t.Helper()
 	late := time.After(30 * time.Second)
@@ -155,10 +155,10 @@ func (s *screenRun) types(keys string) {
 	}
 }
 
-// lastMark is a text that is written to the terminal after the program has ended.
+// lastMark is written to the terminal after the program has ended.
 const lastMark = "(end)"
 
-// ends waits for the end of the program, checks its status, and checks that it restored the terminal.
+// ends waits until the program ends. It checks the exit status, and that the program has restored the terminal.
 func (s *screenRun) ends(status int) {
 	s.t.Helper()
 	done := make(chan struct{})
@@ -170,7 +170,7 @@ func (s *screenRun) ends(status int) {
 		select {
 		case <-waits:
 			waits = nil
-			_, _ = s.program.WriteString(lastMark) // after all that it wrote
+			_, _ = s.program.WriteString(lastMark) // Everything before this mark is the program's output.
 		case text := <-s.came:
 			s.raw.WriteString(text)
 		}
@@ -199,8 +199,7 @@ func (s *screenRun) isRestored() {
 	}
 }
 
-// screenHome creates a memory, and returns its directory and a function that runs oxbow in this
-// directory.
+// screenHome creates a memory. It returns the directory, and a function that runs oxbow there.
 func screenHome(t *testing.T) (dir string, oxbow func(args ...string) string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -223,7 +222,7 @@ func screenHome(t *testing.T) (dir string, oxbow func(args ...string) string) {
 
 const keyDown = "\x1b[B"
 
-// TestRecallScreen types, reads, edits, deletes, undoes, and returns to the shell.
+// TestRecallScreen types a query, reads, edits, deletes and undoes, and returns to the shell.
 func TestRecallScreen(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	s := onScreen(
@@ -256,12 +255,12 @@ func TestRecallScreen(t *testing.T) {
 	s.types("u")
 	s.until("undone: remove retry", "▸ retry")
 
-	// The next key shows the write of another process.
+	// At the next key, the screen must show what another process wrote.
 	oxbow("remember", "refund", "A payment may be refunded for a month.", "--project", "harbor")
 	s.types("j")
 	s.until("refund", "2 entries")
 
-	// Show the whole entry in another size.
+	// Show the whole entry after the size has changed.
 	s.types("\x0f")
 	s.until("version", "labels", "project:harbor", "goes back")
 	s.size(40, 10)
@@ -278,8 +277,8 @@ func TestRecallScreen(t *testing.T) {
 	oxbow("check")
 }
 
-// TestRecallScreenPrintsTheChoice tests that Ctrl-Y copies the chosen entry by OSC 52, and that Enter
-// prints it below the shell's prompt.
+// TestRecallScreenPrintsTheChoice tests that Ctrl-Y copies the chosen entry by OSC 52, and that Enter prints the entry
+// below the shell's prompt.
 func TestRecallScreenPrintsTheChoice(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	s := onScreen(t, dir, 80, 24, nil, "recall", "-i", "noon")
@@ -298,8 +297,8 @@ func TestRecallScreenPrintsTheChoice(t *testing.T) {
 	oxbow("check")
 }
 
-// TestRecallScreenConflict tests that the second of two concurrent edits of an entry is saved in a
-// file, whose name is displayed on the screen and after it.
+// TestRecallScreenConflict tests two concurrent edits of an entry. The second must be saved in a file, whose name must
+// be displayed on the screen and printed afterwards.
 func TestRecallScreenConflict(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	s := onScreen(t, dir, 80, 24, []string{"EDITOR=fake-editor race deploy"}, "recall", "-i", "noon")
@@ -321,8 +320,7 @@ func TestRecallScreenConflict(t *testing.T) {
 	oxbow("check")
 }
 
-// TestRecallScreenRestoresTheTerminal tests that the terminal is restored whenever the screen ends or
-// is suspended.
+// TestRecallScreenRestoresTheTerminal tests that the terminal is restored whenever the screen ends or is suspended.
 func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	for name, c := range map[string]struct {
@@ -367,7 +365,7 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 				if s.settings() != s.before {
 					t.Error("while it is stopped, the terminal is in raw mode")
 				}
-				_, _ = s.program.WriteString("(stopped)") // after all that it wrote
+				_, _ = s.program.WriteString("(stopped)") // Everything before this mark is the program's output.
 				s.until("(stopped)")
 				clear(s.rows)
 				if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
@@ -382,7 +380,7 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 	oxbow("check")
 }
 
-// TestNoScreen tests that the error advises to omit -i if no screen can be drawn.
+// TestNoScreen tests that the error advises to leave out -i if no screen can be shown.
 func TestNoScreen(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

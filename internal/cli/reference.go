@@ -1,4 +1,4 @@
-// This file words the references in notes of verbs for the command line.
+// This file words references in the notes of verbs, such as calls of verbs, as commands and flags.
 
 package cli
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// formatNote formats a note, with commands and flags for its references.
+// formatNote formats a note. References become commands and flags.
 func formatNote(n verb.Note) string { return strings.TrimSuffix(n.Render(referenceText), ".") }
 
 func referenceText(r verb.Reference) string {
@@ -57,7 +57,7 @@ func hintText(h *verb.CallHint) string {
 	return strings.TrimSpace(text + " " + h.Does)
 }
 
-// restoreArgument formats an entry version as an argument for restore.
+// restoreArgument returns the argument with which the command restore selects a version of an entry.
 func restoreArgument(name string, seq any) string {
 	return shellName(fmt.Sprintf("%s@%v", name, seq))
 }

@@ -1,4 +1,4 @@
-// This file tests that each command of oxbow which a message prints works as typed.
+// This file tests that each command of oxbow in a message works as typed.
 
 package cli
 
@@ -19,25 +19,25 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// value is in place of each value that a message contains, such as the name of an entry. It is a valid
-// number and a valid name.
+// value stands for each variable part of a message, such as the name of an entry. It is both a valid number and a
+// valid name.
 const value = "1"
 
 var (
 	formatVerb = regexp.MustCompile(`%[-+#0 ]*[0-9]*[a-zA-Z]`)
-	// endOfCommand matches what ends a command in a sentence.
+	// endOfCommand matches the text after a command in a sentence.
 	endOfCommand = regexp.MustCompile(`[;,)` + "`" + `]|: |\.( |$)| && | · | #`)
 	placeholder  = regexp.MustCompile(`^([A-Z][A-Z0-9_@]*(\.[a-z]+)?…?|[0-9]+|'[^']*'|…)$`)
 	quotes       = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'`)
-	// template matches a word for which a person types another.
+	// template matches a word that a person must replace when typing the command.
 	template     = regexp.MustCompile(`^[A-Z][A-Z0-9_@]*(\.[a-z]+)?…?$`)
 	typedLine    = regexp.MustCompile(`(?m)^(?:\[.*\] )?typed '(.*)'$`)
 	commandStart = regexp.MustCompile(`(?:^|[\s;,:("'` + "`" + `])oxbow ([a-z]+)`)
-	// question matches the end of the text before the name oxbow in a question about oxbow.
+	// question matches the end of a text before the name oxbow, if the text is a question about oxbow.
 	question = regexp.MustCompile(`(?i)\b(does|will|would)$`)
 )
 
-// notCommands contains the words that follow the name oxbow in sentences about oxbow.
+// notCommands contains words that follow the name oxbow in sentences about oxbow.
 var notCommands = strings.Fields(
 	`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is
 	itself keeps may must now on or
@@ -45,10 +45,11 @@ var notCommands = strings.Fields(
 	also asks checks compares estimates from makes never recognizes refuses sends stores uses`,
 )
 
-// statements contains the words that follow a command in a sentence about what it did, which is no advice.
+// statements contains words that follow a command in a sentence that says what the command did. Such a sentence is not
+// advice.
 var statements = []string{"could", "named", "would", "wrote"}
 
-// textOf returns the text of an expression. Parts that are not constant are the placeholder.
+// textOf returns the text of a string expression. Parts that are not constant are replaced by value.
 func textOf(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -76,7 +77,7 @@ func textOf(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// eachText calls found for each text in the source files below the root of the module.
+// eachText calls found for each string in the source files below the module's root.
 func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -105,7 +106,7 @@ func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
 					key, _ := n.Key.(*ast.Ident)
 					switch {
 					case key == nil:
-					case key.Name == "Example": // TestExamples runs it
+					case key.Name == "Example": // TestExamples runs the examples.
 						return false
 					case key.Name == "Long" || key.Name == "Short":
 						visit(n.Value, true)
@@ -133,8 +134,8 @@ func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
 	}
 }
 
-// commandsIn returns the commands of oxbow in a text, and problems that describe words after the name
-// oxbow that are neither a command nor part of a sentence about oxbow.
+// commandsIn returns the commands of oxbow in a text. It also returns problems, each of which describes words after
+// the name oxbow that are neither a command nor part of a sentence about oxbow.
 func commandsIn(root *cobra.Command, text string, inHelp bool) (commands [][]string, problems []string) {
 	for _, at := range commandStart.FindAllStringSubmatchIndex(text, -1) {
 		if question.MatchString(text[:at[0]]) {
@@ -201,9 +202,9 @@ func child(c *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// TestPrintedCommands checks that each command of oxbow that a text of the program contains exists, and has
-// the flags and arguments with which it is printed. Each command that a message prints, and that can be
-// typed as it is, has a row in testdata/remedies.txt: the script that provokes the message and types the
+// TestPrintedCommands checks each command of oxbow that occurs in a string of the program. The command must exist,
+// with the flags and arguments with which it is printed. If a message prints a command that can be typed as it is,
+// testdata/remedies.txt must contain the command. The row names the script that causes the message and types the
 // command, or "parsed" if no script does.
 func TestPrintedCommands(t *testing.T) {
 	env := newWorld(t).env
@@ -247,8 +248,7 @@ func TestPrintedCommands(t *testing.T) {
 	t.Logf("messages print %d commands; scripts type %d of them", len(rows), len(rows)-parsed)
 }
 
-// parse returns an error if a command line cannot be parsed. Help may name a command without its
-// arguments.
+// parse returns an error if a command line cannot be parsed. In help, a command may lack its arguments.
 func parse(root *cobra.Command, words []string, inHelp bool) error {
 	c, rest, err := root.Find(words)
 	if err != nil {
@@ -271,7 +271,7 @@ func parse(root *cobra.Command, words []string, inHelp bool) error {
 	return c.Args(c, c.Flags().Args())
 }
 
-// remedyRows returns the rows of testdata/remedies.txt: the command, and its proof.
+// remedyRows returns the rows of testdata/remedies.txt. The key is the command, and the value is its proof.
 func remedyRows(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "remedies.txt"))
@@ -293,8 +293,7 @@ func remedyRows(t *testing.T) map[string]string {
 	return rows
 }
 
-// isTyped reports whether a script types a command: whether a pattern of one of its lines "typed PATTERN"
-// matches the whole command.
+// isTyped reports whether a script types a command. A line "typed PATTERN" of the script must match the whole command.
 func isTyped(t *testing.T, script, command string) bool {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "script", script))

@@ -70,8 +70,8 @@ uses the project of the working directory, which oxbow label project prints.`,
 	return c
 }
 
-// readContent returns the text to remember from an argument, a flag, a file or standard input. It
-// returns an error if more than one is given.
+// readContent returns the text to remember. The text is an argument, the value of a flag, a file or standard input. It
+// returns an error if more than one of these is given.
 func (env *environment) readContent(flagValue string, isFlagGiven bool, file string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) == 2, isFlagGiven, file != ""} {
@@ -89,7 +89,7 @@ func (env *environment) readContent(flagValue string, isFlagGiven bool, file str
 	case file != "":
 		return env.readFile(file)
 	case given == 0 && env.StdinTerm && len(args) == 1:
-		return "", nil // the only argument is the text itself
+		return "", nil // The only argument is the text to remember.
 	case given == 0 && env.StdinTerm:
 		return "", usageErrorf(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",

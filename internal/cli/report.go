@@ -1,4 +1,4 @@
-// This file renders the report of an answer on a terminal and in a pipe.
+// This file prints the report of an answer, on a terminal or in a pipe.
 
 package cli
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// setUpReport is like setUpVerb, for verbs whose answer describes itself.
+// setUpReport is like setUpVerb, for verbs whose result has a report.
 func setUpReport[In any, Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,
@@ -26,7 +26,7 @@ func setUpReport[In any, Out report.Reporter](
 	return setUpVerb(mem, c, verb, arguments, reportPrinter[Out](mem))
 }
 
-// callAndReport is like callAndPrint, for verbs whose answer describes itself.
+// callAndReport is like callAndPrint, for verbs whose result has a report.
 func callAndReport[In any, Out report.Reporter](
 	ctx context.Context,
 	mem *openMemory,
@@ -36,13 +36,13 @@ func callAndReport[In any, Out report.Reporter](
 	return callAndPrint(ctx, mem, verb, in, reportPrinter[Out](mem))
 }
 
-// reportPrinter returns a function that prints answers.
+// reportPrinter returns a function that prints the report of a result.
 func reportPrinter[Out report.Reporter](mem *openMemory) func(Out) {
 	return func(out Out) { mem.env.showReport(out.Report()) }
 }
 
-// showReport prints a report. With --quiet it prints only the keys of records and rows, the sentences that are
-// not details, and the warnings.
+// showReport prints a report. With --quiet, it prints only the keys of records and rows, the sentences that are not
+// details, and the warnings.
 func (env *environment) showReport(r report.Report) {
 	for _, s := range r.Sections {
 		env.showSection(s)
@@ -55,7 +55,8 @@ func (env *environment) showReport(r report.Report) {
 	}
 }
 
-// bufferedCopy returns a terminal that writes to the builder, with the width and the colours of t.
+// bufferedCopy returns a copy of the environment that writes to a builder. The width and the colours are those of the
+// original.
 func (env *environment) bufferedCopy() (*environment, *strings.Builder) {
 	var b strings.Builder
 	other := *env
@@ -110,7 +111,7 @@ func (env *environment) showLine(l report.Line) {
 	}
 }
 
-// wrapQuoted wraps a text. The lines of a quotation keep their mark.
+// wrapQuoted wraps a text to the width. If a line is quoted, its further rows also begin with the quote mark.
 func wrapQuoted(text string, width int) (rows []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		quoted, isQuoted := strings.CutPrefix(line, quoteMark)
@@ -125,11 +126,11 @@ func wrapQuoted(text string, width int) (rows []string) {
 	return rows
 }
 
-// quoteMark begins the lines of a quotation.
+// quoteMark is the beginning of a quoted line.
 const quoteMark = "| "
 
-// showFinding prints a finding. Its text is wrapped next to the columns with the level and the subject of the
-// check.
+// showFinding prints a finding of a check. Its text is wrapped to the right of the columns with the level and the
+// topic.
 func (env *environment) showFinding(f report.Finding) {
 	if env.quiet && !f.Level.NeedsAction() {
 		return
@@ -144,8 +145,8 @@ func (env *environment) showFinding(f report.Finding) {
 	env.printWrapped(level+"  "+pad(env.plainValue(f.Topic), aboutWidth)+"  ", text)
 }
 
-// showRecord prints the key and the cells of a record on a line, and its lines below. For a
-// thing that the caller has named, it prints only the effect of the call.
+// showRecord prints the key and the cells of a record on one line, and the further lines below. If the caller has
+// named the thing, it prints only the effect of the call.
 func (env *environment) showRecord(r report.Record) {
 	key := env.plainValue(r.Key)
 	switch {
@@ -182,9 +183,9 @@ func (env *environment) showRecord(r report.Record) {
 	}
 }
 
-// showSpecialLayout prints things for which a terminal has a better layout than records. A log has a
-// row for each change, because people search a log for a time or a name, and an annotation looks
-// like a comment below its line.
+// showSpecialLayout prints a thing for which a terminal has a better layout than a record, and reports whether it did.
+// A log has one row for each change, because people search a log for a time or a name. An annotation looks like a
+// comment below its line.
 func (env *environment) showSpecialLayout(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
@@ -197,7 +198,7 @@ func (env *environment) showSpecialLayout(thing any) bool {
 	return true
 }
 
-// showReasons explains on standard error why a result is empty.
+// showReasons prints on standard error why a result is empty.
 func (env *environment) showReasons(r report.Reasons) {
 	if env.quiet {
 		return
@@ -210,7 +211,8 @@ func (env *environment) showReasons(r report.Reasons) {
 	}
 }
 
-// showCell prints a cell on a line of its own, below a record. The further lines of its text have the same indent.
+// showCell prints a cell on a line of its own below a record. If the text is wrapped, all rows have the same
+// indentation.
 func (env *environment) showCell(c report.Cell) {
 	head := "  "
 	if c.Name != "" {
@@ -237,7 +239,7 @@ func (env *environment) showCell(c report.Cell) {
 	}
 }
 
-// showFields prints cells with their names in a column. Cells without a value are omitted.
+// showFields prints cells as a column of names and a column of values. Cells without a value are left out.
 func (env *environment) showFields(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
@@ -248,8 +250,8 @@ func (env *environment) showFields(cells []report.Cell) {
 	}
 }
 
-// showReportTable prints a table. On a terminal, the first column is cut if the table is wider than the screen, and
-// then the last column is cut or wrapped.
+// showReportTable prints a table. If the table is wider than the terminal, the first column is shortened. If this is
+// not enough, the last column is shortened or wrapped.
 func (env *environment) showReportTable(table report.Table) {
 	var rows [][]string
 	wantsHeader := env.StdoutTerm && !env.quiet
@@ -296,7 +298,7 @@ func (env *environment) showReportTable(table report.Table) {
 	}
 }
 
-// columnWidths returns the width of each table column.
+// columnWidths returns the width of each column of a table.
 func (env *environment) columnWidths(rows [][]string) (wide []int) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -313,7 +315,7 @@ func (env *environment) columnWidths(rows [][]string) (wide []int) {
 	for _, w := range wide {
 		excess += w
 	}
-	const narrow = 16 // columns that the first column keeps
+	const narrow = 16 // The first column keeps at least this width.
 	cut := max(0, min(excess, wide[0]-narrow))
 	wide[0] -= cut
 	last := len(wide) - 1
@@ -321,7 +323,7 @@ func (env *environment) columnWidths(rows [][]string) (wide []int) {
 	return wide
 }
 
-// showItems prints a list's sections, or the first few of a long list.
+// showItems prints the items of a list. Of a long list, it prints only the first items.
 func (env *environment) showItems(l report.List) {
 	shown := l.Items
 	if l.AllItemsAdvice != "" {
@@ -341,7 +343,7 @@ func (env *environment) showItems(l report.List) {
 	}
 }
 
-// formatValue returns a value as text that is safe to print. Names are bold on a terminal.
+// formatValue returns a value as text that is safe to print. On a terminal, names are bold.
 func (env *environment) formatValue(v any) string {
 	switch v := v.(type) {
 	case report.Name:
@@ -354,8 +356,8 @@ func (env *environment) formatValue(v any) string {
 	return env.plainValue(v)
 }
 
-// plainValue is like formatValue, without colours. It is the only function that makes the values of a report safe to
-// print.
+// plainValue is like formatValue, but without colours. It is the only function that makes the values of a report safe
+// to print.
 func (env *environment) plainValue(v any) string {
 	switch v := v.(type) {
 	case nil:

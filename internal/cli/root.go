@@ -1,7 +1,7 @@
-// This file defines the root command, with its global flags and subcommands.
+// This file defines the root command with its global flags and its subcommands.
 
-// Package cli implements oxbow's command line. It has a file for each subcommand, and files for
-// the terminal and for exit statuses.
+// Package cli implements oxbow's command line. It has a file for each subcommand, and files for common tasks such as
+// the terminal and exit statuses.
 package cli
 
 import (
@@ -12,28 +12,25 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A commandRow is the name of a subcommand and the function that builds it. A command that needs no
-// memory gets only the environment or the finder of the home.
+// A commandRow contains the name of a subcommand, and the function that builds the command.
 type commandRow struct {
 	name  string
 	build buildFunc
 }
 
-// A commandGroup is a group of subcommands in the help.
+// A commandGroup is a group of subcommands under one title in the help.
 type commandGroup struct {
 	id, title string
 	commands  []commandRow
 }
 
-// rootCommand returns the command tree of oxbow. The demo uses the function run for the commands that it
-// shows.
+// rootCommand returns oxbow's command tree. The command demo calls run for the commands that it shows.
 func (mem *openMemory) rootCommand(run commandRunner) *cobra.Command {
 	return mem.buildCommandTree(run, "")
 }
 
-// buildCommandTree is like root. If only is not empty, buildCommandTree builds only the subcommand with this
-// name. Each start of the program runs a single command, and building all commands takes longer
-// than running most commands.
+// buildCommandTree is like rootCommand. If only is not empty, it builds only the subcommand with this name. Each start
+// of the program runs one command, and building all commands takes longer than most commands do.
 func (mem *openMemory) buildCommandTree(run commandRunner, only string) *cobra.Command {
 	root := mem.rootWithoutSubcommands()
 	for _, g := range commandGroups(run) {
@@ -51,21 +48,21 @@ func (mem *openMemory) buildCommandTree(run commandRunner, only string) *cobra.C
 	return root
 }
 
-// buildTreeForArgs builds the command tree that a command line needs: only the subcommand that it
-// calls, or all commands if args do not begin with the name of a subcommand.
+// buildTreeForArgs builds the part of the command tree that a command line needs. This is the subcommand that the
+// command line calls. If args do not begin with a subcommand, it is the whole tree.
 func (mem *openMemory) buildTreeForArgs(run commandRunner, args []string) *cobra.Command {
 	return mem.buildCommandTree(run, subcommandName(run, args))
 }
 
-// subcommandName returns the name of the subcommand that a command line calls. It returns "" if the
-// command line needs the whole tree, for example for help, completion or an unknown word.
+// subcommandName returns the name of the subcommand that a command line calls. It returns "" if the whole tree is
+// needed, for example for help, for completion, or for an unknown word.
 func subcommandName(run commandRunner, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "--home":
-			i++ // skip the flag's value
+			i++ // Skip the value of the flag.
 		case arg == "--json", arg == "--quiet", arg == "-q", strings.HasPrefix(arg, "--home="):
-		case arg == "completion": // its script contains the names of all commands
+		case arg == "completion": // The completion script contains the names of all commands.
 			return ""
 		default:
 			if slices.Contains(subcommandNames(run), arg) {
@@ -119,7 +116,7 @@ for all your work.`,
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if words := c.Flags().Args(); len(words) > 0 &&
 			slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
-			mem.unknownCommandErr = c.RunE(c, words) // for "oxbow nosuch --help"
+			mem.unknownCommandErr = c.RunE(c, words) // The command line is, for example, "oxbow nosuch --help".
 			return
 		}
 		mem.env.printHelp(c, mem.buildSimilarCommands(c))
@@ -146,7 +143,7 @@ for all your work.`,
 	return root
 }
 
-// commandGroups returns the subcommands of the root by their groups in the help.
+// commandGroups returns the root's subcommands in the groups of the help.
 func commandGroups(run commandRunner) []commandGroup {
 	return []commandGroup{
 		{"use", "Remember and recall:", []commandRow{
@@ -230,8 +227,8 @@ func commandGroups(run commandRunner) []commandGroup {
 	}
 }
 
-// buildSimilarCommands builds the commands that people may take for c, because a run builds only the command that
-// it calls.
+// buildSimilarCommands builds the commands that people may confuse with c. They must be built here, because a run
+// builds only the command that it calls.
 func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.Command) {
 	if c.Parent() != c.Root() {
 		return nil
@@ -248,15 +245,15 @@ func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.
 	return similar
 }
 
-// buildFunc builds a command of a run's memory.
+// buildFunc builds a command for the memory of a run.
 type buildFunc = func(*openMemory) *cobra.Command
 
-// buildFromEnvironment makes a buildFunc of a function whose command uses only the environment.
+// buildFromEnvironment converts a function whose command needs only the environment to a buildFunc.
 func buildFromEnvironment(build func(*environment) *cobra.Command) buildFunc {
 	return func(mem *openMemory) *cobra.Command { return build(mem.env) }
 }
 
-// withPager returns a function that builds the command with a pager for its output.
+// withPager returns a function that builds the same command with a pager for its output.
 func withPager(build buildFunc) buildFunc {
 	return func(mem *openMemory) *cobra.Command { return mem.env.addPager(build(mem)) }
 }
@@ -284,7 +281,7 @@ func (mem *openMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// addCommonFlags adds the flags that servers also have.
+// addCommonFlags adds the global flags that servers have as well.
 func (mem *openMemory) addCommonFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&mem.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
 	fs.StringVar(

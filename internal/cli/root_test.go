@@ -1,4 +1,4 @@
-// This file tests which commands a command line builds.
+// This file tests which commands are built for a command line.
 
 package cli
 
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The table of subcommands contains the names that the built commands have.
+// TestCommandTableNames tests that the names in the table of subcommands are those of the built commands.
 func TestCommandTableNames(t *testing.T) {
 	mem := newOpenMemory(newWorld(t).env)
 	names := subcommandNames(Run)
@@ -35,8 +35,8 @@ func TestCalledCommand(t *testing.T) {
 		{[]string{"recall", "list"}, "recall"},
 		{[]string{"--home", "get", "--json", "log", "-n", "2"}, "log"},
 		{[]string{"--home=x", "-q", "label", "list"}, "label"},
-		{[]string{"--profile", "dev", "recall"}, ""}, // a flag that subcommandName does not know
-		{[]string{"history"}, ""},                    // an alias
+		{[]string{"--profile", "dev", "recall"}, ""}, // subcommandName does not know this flag.
+		{[]string{"history"}, ""},                    // The word is an alias of a command.
 		{[]string{"nosuch"}, ""},
 		{[]string{"help", "recall"}, ""},
 		{[]string{"completion", "bash"}, ""},

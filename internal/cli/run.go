@@ -1,4 +1,4 @@
-// This file runs one command line and reports its failure.
+// This file runs one command line, and reports its error.
 
 package cli
 
@@ -18,9 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Run runs one command line and returns the exit status: 0 if the command succeeded, 1 if the
-// command failed, 2 if the command line was wrong, 3 if why --diff --fail found touched
-// annotations.
+// Run runs one command line and returns its exit status. The status is 0 if the command succeeded, 1 if it failed, 2
+// if the command line was wrong, and 3 if why --diff --fail found touched annotations.
 func Run(ctx context.Context, env Env) int {
 	return runCommandTree(ctx, env, commandTree{
 		build: func(mem *openMemory) *cobra.Command { return mem.buildTreeForArgs(Run, env.Args) },
@@ -30,11 +29,12 @@ func Run(ctx context.Context, env Env) int {
 
 // A commandTree builds the commands of a program.
 type commandTree struct {
-	build func(*openMemory) *cobra.Command // builds at least the commands that the command line needs
-	names func(*openMemory) []string       // returns the names of all commands; nil if build builds all
+	// builds the command tree, at least with the commands that the command line needs
+	build func(*openMemory) *cobra.Command
+	names func(*openMemory) []string // returns the names of all commands (nil if build builds all commands)
 }
 
-// runCommandTree runs one command line with the commands of a program.
+// runCommandTree runs one command line of a program with these commands.
 func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	env.Stdin = &interruptibleReader{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
@@ -54,7 +54,7 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	mem.enableFolderFollowing()
 	mem.env.progress = shown
 	mem.repeatsForeignText = mem.finder.repeatsForeignText
-	// Use the commands of a separate run, because defining flags would reset this run's flags.
+	// Build the commands for a separate openMemory, because defining flags would reset the flags of this run.
 	if tree.names != nil {
 		mem.commandNames = sync.OnceValue(func() []string { return tree.names(newOpenMemory(env)) })
 	}
@@ -66,7 +66,8 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	}
 	root := tree.build(mem)
 	if tree.names == nil {
-		names := rootCommandNames(root) // before it runs, because cobra then adds commands
+		// Read the names before the command runs, because cobra adds commands when it runs.
+		names := rootCommandNames(root)
 		mem.commandNames = func() []string { return names }
 	}
 	mem.env.commandRewriter = mem.rewriteCommands
@@ -94,8 +95,8 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	return exitCode(err)
 }
 
-// hasJSONFlag reports whether the flag --json is among the arguments. It is used if the flags could
-// not be parsed, because flags after the wrong one are then not set.
+// hasJSONFlag reports whether the arguments contain the flag --json. It is used if the flags cannot be parsed, because
+// flags after the wrong one are then not set.
 func hasJSONFlag(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]

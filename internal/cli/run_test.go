@@ -1,5 +1,5 @@
-// This file contains tests that are impossible in a script: other operating systems, the help of every
-// command, and special environments.
+// This file contains tests that a script cannot do: other operating systems, the help of every command, and special
+// environments.
 
 package cli
 
@@ -25,7 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// world is the environment of a test: a directory, a fixed clock, and the environment variables in
+// world is the environment of a test. It consists of a directory, a fixed clock, and the environment variables in
 // vars.
 type world struct {
 	dir  string
@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// run runs a command line and returns its status and both outputs.
+// run runs a command line. It returns the exit status and both outputs.
 func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	w.out.Reset()
@@ -73,7 +73,7 @@ func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr st
 	return status, w.out.String(), w.errs.String()
 }
 
-// must is like run, for commands that must succeed.
+// must is like run, but the command must succeed.
 func (w *world) must(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := w.run(t, args...)
@@ -127,8 +127,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 }
 
-// TestOneNameForMaxTokens tests that the limit of tokens has the same name in all interfaces, and that
-// the old names still work.
+// TestOneNameForMaxTokens tests that the token limit has the same name in all interfaces, and that the old names still
+// work.
 func TestOneNameForMaxTokens(t *testing.T) {
 	older := []string{"budget", "token_budget"}
 	n := 0
@@ -270,7 +270,7 @@ func manyWords(n int) (words []string) {
 	return words
 }
 
-// TestKeep tests that an automatic compaction keeps what OXBOW_KEEP specifies.
+// TestKeep tests that an automatic compaction keeps the versions that OXBOW_KEEP specifies.
 func TestKeep(t *testing.T) {
 	testenv.Sequential(t)
 	t.Parallel()

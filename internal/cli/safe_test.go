@@ -1,5 +1,5 @@
-// This file tests the protection of a memory in situations that a script cannot create: all kinds of
-// file systems, prompts at a terminal, and different clocks.
+// This file tests how a memory is protected in situations that a script cannot create: all kinds of file systems,
+// questions at a terminal, and clocks that differ.
 
 package cli
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// on places the home on a file system.
+// on makes the home appear to be on a file system.
 func (w *world) on(f sysinfo.FileSystem) {
 	w.env.FileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
@@ -64,7 +64,7 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Errorf("the refusal as JSON is %q, want its kind", stderr)
 	}
 
-	// Reading the memory and making a backup are safe.
+	// Reading the memory and making a backup are always safe.
 	w.must(t, "get", "style")
 	w.must(t, "backup", "copy.oxbow")
 
@@ -90,7 +90,7 @@ func TestDoctorOfFileSystems(t *testing.T) {
 		name   string
 		fs     sysinfo.FileSystem
 		status int
-		want   string // beginning of a line
+		want   string // beginning of the expected line
 	}{
 		{
 			"local",
@@ -252,8 +252,8 @@ func TestRedactAsks(t *testing.T) {
 	}
 }
 
-// TestStaleFilesOfAnInterruptedReplace tests a file system without hard links: a crash between the two
-// renames of a recovery leaves no store with its name.
+// TestStaleFilesOfAnInterruptedReplace tests a file system without hard links. If a crash happens between the two
+// renames of a recovery, no file has the store's name.
 func TestStaleFilesOfAnInterruptedReplace(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

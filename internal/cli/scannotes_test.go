@@ -1,4 +1,4 @@
-// This file tests that scan finds and removes secrets outside of the entries: in notes, sources and
+// This file tests that scan finds and removes secrets outside of entries: in the notes of changes, in sources and in
 // files.
 
 package cli
@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// scanKey is the secret in the home of TestScanNotes.
+// scanKey is the secret in the test's home.
 const scanKey = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
-// scannedWorld returns a world with a home h. The home has the secret in files, and in a store by an
-// old version that did not screen notes and sources.
+// scannedWorld returns a world with a home h that contains the secret. The secret is in files, and in a store that an
+// old version wrote without examining notes and sources.
 func scannedWorld(t *testing.T) *world {
 	w := newWorld(t)
 	old, err := os.ReadFile("testdata/scan/noted.oxbow")
 	if err != nil || !bytes.Contains(old, []byte(scanKey)) {
 		t.Fatalf("the old store has no secret, or cannot be read: %v", err)
 	}
-	// later than the changes in the store
+	// This time is later than all changes in the store.
 	w.env.Now = func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 	for name, text := range map[string]string{
 		"memory.oxbow":            string(old),
@@ -52,7 +52,7 @@ func scannedWorld(t *testing.T) *world {
 	return w
 }
 
-// filesWith returns the files below a directory that contain the text, ignoring case.
+// filesWith returns the paths of the files below a directory that contain the text. It ignores letter case.
 func filesWith(t *testing.T, dir, text string) (names []string) {
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -70,8 +70,8 @@ func filesWith(t *testing.T, dir, text string) (names []string) {
 	return names
 }
 
-// TestScanNotes tests that no file of the home contains the secret after scan --fix and the commands
-// that scan prints.
+// TestScanNotes runs scan --fix, and then the commands that scan prints. Afterwards no file of the home may contain
+// the secret.
 func TestScanNotes(t *testing.T) {
 	w := scannedWorld(t)
 	home := filepath.Join(w.dir, "h")

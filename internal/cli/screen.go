@@ -1,5 +1,5 @@
-// This file formats output for people: colour, ages, columns, wrapping, and text that is cleaned
-// of control sequences.
+// This file formats output for people: colours, ages, columns and wrapped text. It also removes control sequences from
+// texts.
 
 package cli
 
@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// usesColour reports whether standard output may contain escape sequences. NO_COLOR set to anything
-// but "" disables colour (https://no-color.org). CLICOLOR_FORCE set to anything but "" or "0"
-// enables colour even in a pipe (https://bixense.com/clicolors). NO_COLOR has precedence.
+// usesColour reports whether standard output may contain colours. It may not if NO_COLOR is not empty
+// (https://no-color.org). It may, even in a pipe, if CLICOLOR_FORCE is neither empty nor "0"
+// (https://bixense.com/clicolors). NO_COLOR has priority.
 func (env *environment) usesColour() bool {
 	if force := env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return env.Getenv("NO_COLOR") == ""
@@ -27,8 +27,8 @@ func (env *environment) usesColour() bool {
 	return env.StdoutTerm && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 }
 
-// bold returns s in bold on a terminal with colour. All colours that oxbow uses are among the
-// sixteen that every scheme, dark or light, makes readable.
+// bold returns s in bold if colours are used. All colours of oxbow are among the sixteen that every scheme, dark or
+// light, makes readable.
 func (env *environment) bold(s string) string { return env.paint(termtext.Bold, s) }
 func (env *environment) dim(s string) string  { return env.paint(termtext.Dim, s) }
 
@@ -42,8 +42,8 @@ func (env *environment) paint(code, s string) string {
 	return code + s + termtext.ResetStyle
 }
 
-// highlightWords highlights the given words wherever they occur in s, and paints the rest with code. The
-// words must be in lower case and sorted.
+// highlightWords highlights the given words wherever they occur in s. The rest of s is painted with code. The words
+// must be in lower case and sorted.
 func (env *environment) highlightWords(s string, words []string, code string) string {
 	if !env.usesColour() {
 		return s
@@ -51,8 +51,7 @@ func (env *environment) highlightWords(s string, words []string, code string) st
 	return termtext.HighlightWords(s, words, code)
 }
 
-// screenWidth returns the terminal's width in columns. It returns 80 if the number is unknown or
-// below 20.
+// screenWidth returns the terminal's width in columns. It returns 80 if the width is unknown or below 20.
 func (env *environment) screenWidth() int {
 	if env.Width < 20 {
 		return 80
@@ -60,11 +59,10 @@ func (env *environment) screenWidth() int {
 	return env.Width
 }
 
-// textWidth returns the number of columns for which text is laid out: at most 120, because longer
-// lines are hard to read.
+// textWidth returns the number of columns for wrapped text. It is at most 120, because longer lines are hard to read.
 func (env *environment) textWidth() int { return min(env.screenWidth(), 120) }
 
-// startProgress shows on a terminal that an operation takes long, until stop is called.
+// startProgress shows the progress of an operation on the terminal until stop is called.
 func (env *environment) startProgress(what string) (stop func()) {
 	isSilent := env.quiet || env.json
 	if env.progress == nil || isSilent {
@@ -73,7 +71,7 @@ func (env *environment) startProgress(what string) (stop func()) {
 	return env.progress.start(what)
 }
 
-// withProgressReporter returns a context whose calls report their progress on the terminal.
+// withProgressReporter returns a context with which calls report their progress to the terminal.
 func (env *environment) withProgressReporter(ctx context.Context) context.Context {
 	if env.progress == nil {
 		return ctx
@@ -81,7 +79,7 @@ func (env *environment) withProgressReporter(ctx context.Context) context.Contex
 	return progress.WithReporter(ctx, env.progress.setProgress)
 }
 
-// showServerWait shows how long the run still waits for a server; 0 means that it no longer waits.
+// showServerWait shows how long the run still waits for a server. 0 means that it no longer waits.
 func (env *environment) showServerWait(d time.Duration) {
 	if env.progress != nil {
 		env.progress.setServerWait(d)
@@ -93,21 +91,19 @@ func (env *environment) printf(format string, args ...any) {
 	fmt.Fprintf(env.Stdout, format, args...)
 }
 
-// printNote prints a line on standard error, beside the result. It prints nothing if --quiet or --json
-// is set.
+// printNote prints a line about the result on standard error. It prints nothing if --quiet or --json is set.
 func (env *environment) printNote(format string, args ...any) {
 	if !env.quiet && !env.json {
 		env.warn(format, args...)
 	}
 }
 
-// warn prints a line about a problem that did not stop the run. --quiet does not
-// silence the line.
+// warn prints a line about a problem that did not end the run. The line is printed even if --quiet is set.
 func (env *environment) warn(format string, args ...any) {
 	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, env.rewriteCommands(fmt.Sprintf(format, args...)))
 }
 
-// rewriteCommands returns a text with commands that work as typed.
+// rewriteCommands rewrites the commands in a text so that they work as typed.
 func (env *environment) rewriteCommands(text string) string {
 	if env.commandRewriter == nil {
 		return text
@@ -115,13 +111,13 @@ func (env *environment) rewriteCommands(text string) string {
 	return env.commandRewriter(text)
 }
 
-// printJSON writes v as one JSON object, indented on a terminal and on one line elsewhere.
+// printJSON prints v as one JSON object. On a terminal, the object is indented. Elsewhere it is on one line.
 func (env *environment) printJSON(v any) error {
 	return writeJSON(env.Stdout, v, env.StdoutTerm)
 }
 
 func writeJSON(w io.Writer, v any, indent bool) error {
-	// Marshal first, so that an error leaves no partial object in the output.
+	// Encode the value first, so that an error leaves no partial object in the output.
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -135,8 +131,8 @@ func writeJSON(w io.Writer, v any, indent bool) error {
 	return err
 }
 
-// ageText returns the time from t to now in one unit, such as "3d". It returns "now" if that is less
-// than a second, or if t is in the future because a clock was set back, and "-" if t is zero.
+// ageText returns the time between t and now in a single unit, such as "3d". It returns "now" if the time is less than
+// a second, or if t is in the future because the clock was set back. It returns "-" if t is zero.
 func ageText(t, now time.Time) string {
 	d := max(now.Sub(t), 0)
 	switch {
@@ -158,7 +154,7 @@ func ageText(t, now time.Time) string {
 	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
 }
 
-// agePhrase returns age as a phrase, such as "3d ago".
+// agePhrase returns the age as a phrase, such as "3d ago".
 func agePhrase(t, now time.Time) string {
 	switch s := ageText(t, now); s {
 	case "now":
@@ -175,7 +171,7 @@ func (env *environment) formatDate(at time.Time) string {
 	return at.In(env.Now().Location()).Format("2006-01-02 15:04")
 }
 
-// cutColumns shortens s to n columns on a terminal. In a pipe it returns s unchanged.
+// cutColumns shortens s to n columns on a terminal. In a pipe, it returns s unchanged.
 func (env *environment) cutColumns(s string, n int) string {
 	if !env.StdoutTerm {
 		return s
@@ -183,14 +179,13 @@ func (env *environment) cutColumns(s string, n int) string {
 	return fitColumns(s, n)
 }
 
-// printWrapped prints a text after a head. On a terminal the text is wrapped, and its further lines are
-// aligned with the first. If the head is wider than half the width, the text begins on a line of
-// its own with a small indent.
+// printWrapped prints a text after a head. On a terminal, the text is wrapped, and all its rows begin in the same
+// column. If the head is wider than half of the width, the text begins on the next line with a small indentation.
 func (env *environment) printWrapped(head, text string) {
 	env.printWrappedHighlighted(head, text, nil, "")
 }
 
-// printWrappedHighlighted is like printWrapped, but highlights words in the text as highlightWords does.
+// printWrappedHighlighted is like printWrapped, but also highlights words in the text like highlightWords.
 func (env *environment) printWrappedHighlighted(head, text string, words []string, code string) {
 	if !env.StdoutTerm {
 		env.printf("%s\n", strings.TrimRight(head+env.highlightWords(text, words, code), " "))
@@ -207,15 +202,14 @@ func (env *environment) printWrappedHighlighted(head, text string, words []strin
 	}
 }
 
-// printField prints a value after its name, which is padded to wide columns. It prints nothing if
-// value is "".
+// printField prints a name, which is padded to wide columns, and a value. It prints nothing if the value is "".
 func (env *environment) printField(wide int, name, value string) {
 	if value != "" {
 		env.printWrapped(env.dim(pad(name, wide))+" ", value)
 	}
 }
 
-// Short names for functions of other packages that format text for people.
+// These are short names for functions of other packages that format text for people.
 var (
 	countColumns, fitColumns, pad, wrapText = termtext.CountColumns, termtext.ShortenToColumns, termtext.Pad,
 		termtext.Wrap
@@ -227,7 +221,7 @@ var (
 	shellName    = text.QuoteShellOperand
 )
 
-// chooseWord returns did, or would in a dry run.
+// chooseWord returns did. In a dry run, it returns would.
 func chooseWord(dry bool, did, would string) string {
 	if dry {
 		return would
@@ -235,8 +229,8 @@ func chooseWord(dry bool, did, would string) string {
 	return did
 }
 
-// printableName makes the name of an entry safe to print on one line. Names from files of other
-// programs may be empty or contain line breaks.
+// printableName makes an entry's name safe to print on one line. Names in files of other programs may be empty or
+// contain line breaks.
 func printableName(name string) string {
 	if name == "" {
 		return `""`
@@ -244,10 +238,10 @@ func printableName(name string) string {
 	return cleanControl(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
 }
 
-// oneLine makes a text safe to print, and joins it into one line.
+// oneLine makes a text safe to print, and joins its lines.
 func oneLine(s string) string { return strings.Join(strings.Fields(cleanControl(s)), " ") }
 
-// printText prints a text. In a pipe it writes s byte for byte.
+// printText prints a text. In a pipe, it writes the exact bytes.
 func (env *environment) printText(s string) {
 	if env.StdoutTerm {
 		s = strings.TrimRight(cleanControl(s), "\n") + "\n"

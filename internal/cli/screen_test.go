@@ -1,4 +1,4 @@
-// This file tests the output on a terminal, in several widths.
+// This file tests the output on terminals of several widths.
 
 package cli
 
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// shown replaces the colour codes of a screen, so that golden files are readable.
+// shown replaces the colour codes in an output by readable text for golden files.
 var shown = strings.NewReplacer(
 	termtext.ResetStyle,
 	"⟧",
@@ -36,7 +36,7 @@ var shown = strings.NewReplacer(
 	"⟦green ",
 )
 
-// golden compares got with a golden file. With UPDATE=1, it writes the file instead.
+// golden compares got with a golden file. If UPDATE=1 is set, it writes the file instead.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	file = filepath.Join("testdata", "screen", file)
@@ -54,7 +54,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// newScreen returns a world with a memory of texts that are difficult to lay out.
+// newScreen returns a world whose memory contains texts that are difficult to lay out.
 func newScreen(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -208,11 +208,11 @@ func TestPager(t *testing.T) {
 			t.Errorf("%s: %q was printed and %q paged", c.name, out, paged.String())
 		}
 	}
-	// Tabs count with their maximum width.
+	// A tab counts with its maximum width.
 	if rows := screenRows([]byte(strings.Repeat("\t\t\t\t\t\tx\n", 4)+"\nend\n"), 20); rows != 4*3+2 {
 		t.Errorf("four lines with six tabs and two short lines have %d rows, want 14", rows)
 	}
-	// Messages on standard error come after the pager.
+	// Messages on standard error must be printed after the pager has ended.
 	w.env.StdoutTerm = true
 	_, out, errs := w.run(t, "list", "--limit", "3", "--no-pager")
 	_, pagedOut, pagedErrs := w.run(t, "list", "--limit", "3")
@@ -221,8 +221,7 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// TestProgress tests that the progress is displayed when the work takes long, that it advances, and
-// that it is removed at the end.
+// TestProgress tests that the progress of long work is displayed, advances, and is removed at the end.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -251,7 +250,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// TestProgressOfAPart tests the progress if the total is unknown.
+// TestProgressOfAPart tests the progress of work whose total is unknown.
 func TestProgressOfAPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -266,7 +265,7 @@ func TestProgressOfAPart(t *testing.T) {
 	})
 }
 
-// TestProgressOfAWait tests that a wait for a server is displayed until it ends.
+// TestProgressOfAWait tests that the wait for a server is displayed until it ends.
 func TestProgressOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -285,8 +284,7 @@ func TestProgressOfAWait(t *testing.T) {
 	})
 }
 
-// TestProgressHasARateAndAnEnd tests that the progress of long work includes a rate and the remaining
-// time.
+// TestProgressHasARateAndAnEnd tests that the progress of long work shows a rate and the remaining time.
 func TestProgressHasARateAndAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -342,8 +340,8 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 	})
 }
 
-// TestQuestionsStayVisible tests that a question stays visible until it is answered, and that the time
-// until the answer does not count.
+// TestQuestionsStayVisible tests that a question is visible until the person answers it, and that the time until then
+// does not count as working time.
 func TestQuestionsStayVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -351,7 +349,7 @@ func TestQuestionsStayVisible(t *testing.T) {
 		answer, typed := io.Pipe()
 		stdin := terminalInput{answer, p}
 		written := func() string {
-			p.mu.Lock() // the timer writes too
+			p.mu.Lock() // Lock the line, because the timer also writes it.
 			defer p.mu.Unlock()
 			return b.String()
 		}
@@ -376,7 +374,7 @@ func TestQuestionsStayVisible(t *testing.T) {
 	})
 }
 
-// TestProgressIsForTerminals tests that there is no progress in a pipe, with --quiet and with --json.
+// TestProgressIsForTerminals tests that no progress is shown in a pipe, with --quiet, or with --json.
 func TestProgressIsForTerminals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -403,7 +401,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 	})
 }
 
-// TestCompletion tests the completion of a shell with a real memory.
+// TestCompletion tests shell completions with a real memory.
 func TestCompletion(t *testing.T) {
 	w := newScreen(t)
 	w.must(t, "profile", "new", "vtt", "--project", "harbor")
@@ -473,8 +471,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestEveryFlagIsCompleted tests that no flag with a value lets the shell offer files unless the value
-// is a file.
+// TestEveryFlagIsCompleted tests that the shell offers files for a flag's value only if the value is a file.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	mem := newOpenMemory(newWorld(t).env)
 	root := mem.rootCommand(Run)

@@ -1,4 +1,4 @@
-// This file provides what screening must know about a run.
+// This file provides what the examination of texts must know about a run.
 
 package cli
 
@@ -29,7 +29,7 @@ func (mem *openMemory) secretScreening() *provenance.Screening {
 	return mem.cachedScreening
 }
 
-// openReadOnly opens the memory of the home a second time, for reading.
+// openReadOnly opens the home's memory a second time, for reading only.
 func (finder *homeFinder) openReadOnly() (*oxbow.Memory, error) {
 	if finder.openStore != nil {
 		return nil, oxbow.ErrUnsupported

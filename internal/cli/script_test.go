@@ -1,4 +1,4 @@
-// This file runs the scripts in testdata/script, and defines their commands besides oxbow.
+// This file runs the scripts in testdata/script, and defines the commands that scripts have besides oxbow.
 
 package cli
 
@@ -23,7 +23,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") { // not a command of a script
+	// The program was started by go test, not by a script.
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") {
 		for _, v := range agentVars {
 			os.Unsetenv(v.name)
 		}
@@ -47,11 +48,11 @@ func oxbowMain() {
 	os.Exit(patientMain())
 }
 
-// patient has limits for hooks on a busy machine.
+// patient contains time limits for hooks that are long enough for a busy machine.
 var patient = &HookTimeLimits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute}
 
-// patientMain is [Main] with the limits in patient. Hooks do not start other processes, which could write
-// to the directory of a test after its end.
+// patientMain is [Main] with the limits in patient. Hooks do not start other processes, because these could write to
+// the test's directory after the test has ended.
 func patientMain() int {
 	return runMain(func(ctx context.Context, env Env) int {
 		env.HookTimeLimits = patient
@@ -60,8 +61,9 @@ func patientMain() int {
 	}, shutdownSignals()...)
 }
 
-// notRaced skips a test of many processes in a short run with the race detector. Such a process takes
-// half a second to start, and most have only one goroutine.
+// notRaced skips a test with many processes if the race detector is on and the run is short. With the detector, each
+// process takes half a second to start. Most of the processes have only one goroutine, so that the detector would find
+// nothing.
 func notRaced(t *testing.T) {
 	t.Helper()
 	if raced && testing.Short() {
@@ -78,9 +80,9 @@ func TestScripts(t *testing.T) {
 	for _, file := range files {
 		checkStory(t, file)
 	}
-	// With the race detector, each command is a process, which takes half a second to start, and most
-	// processes have only one goroutine. A short run with the detector therefore only runs the scripts
-	// about servers and processes next to servers.
+	// With the race detector, each command is a process, which takes half a second to start. Most of these processes
+	// have only one goroutine. Therefore a short run with the detector runs only the scripts about servers, and about
+	// processes beside servers.
 	if raced && testing.Short() {
 		all := len(files)
 		files = slices.DeleteFunc(files, func(file string) bool {
@@ -104,7 +106,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
-			// NL is a newline, which a script cannot contain.
+			// Scripts cannot contain a newline in a word, so they use $NL.
 			env.Setenv("NL", "\n")
 			env.Setenv("BAD", "\xe9")
 			env.Setenv("LONG", strings.Repeat("x", 10000))
@@ -144,8 +146,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// checkStory checks that a script that opened a store ends with a check, and that the script begins
-// with a description.
+// checkStory checks the form of a script. The script must begin with a description. If it opens a store, it must end
+// with a check.
 func checkStory(t *testing.T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -168,7 +170,7 @@ func checkStory(t *testing.T, file string) {
 	}
 }
 
-// statusCommand implements "status N COMMAND…": the command must end with status N.
+// statusCommand implements "status N COMMAND…". The command must end with the exit status N.
 func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N COMMAND…")
@@ -190,8 +192,8 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// bytesCommand implements "bytes FILE TEXT [N]": it writes the text, which may contain Go escapes, N
-// times.
+// bytesCommand implements "bytes FILE TEXT [N]". It writes the text to the file N times. The text may contain escapes
+// as in Go.
 func bytesCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: bytes FILE TEXT [N]")
@@ -206,8 +208,8 @@ func bytesCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(text, n)), 0o600))
 }
 
-// flipCommand implements "flip FILE TEXT|OFFSET": it changes one byte, the first byte of the text in
-// the file or the byte at the offset.
+// flipCommand implements "flip FILE TEXT|OFFSET". It changes one byte of the file: the byte at the offset, or the
+// first byte of the text.
 func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: flip FILE TEXT|OFFSET")
@@ -226,7 +228,7 @@ func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, b, 0o600))
 }
 
-// setbyteCommand implements "setbyte FILE OFFSET VALUE".
+// setbyteCommand implements "setbyte FILE OFFSET VALUE". It sets one byte of the file.
 func setbyteCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: setbyte FILE OFFSET VALUE")
@@ -242,7 +244,7 @@ func setbyteCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, b, 0o600))
 }
 
-// sameCommand implements "same DIR DIR": the directories must contain the same files.
+// sameCommand implements "same DIR DIR". Both directories must contain the same files.
 func sameCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: same DIR DIR")
@@ -253,8 +255,8 @@ func sameCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// replaceInFile implements "edit FILE OLD NEW": it replaces each OLD in the file by NEW. Both may contain
-// Go escapes.
+// replaceInFile implements "edit FILE OLD NEW". It replaces each OLD in the file by NEW. Both may contain escapes as
+// in Go.
 func replaceInFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: edit FILE OLD NEW")
@@ -274,9 +276,9 @@ func replaceInFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, bytes.ReplaceAll(b, []byte(texts[0]), []byte(texts[1])), 0o600))
 }
 
-// doMendsCommand implements "domends": it runs the commands that the output of the last command advised
-// for warnings and problems. There must be at least one. Advice about the file system is ignored, because
-// the tests may run in a directory that is in memory.
+// doMendsCommand implements "domends". It runs the commands that the last command's output advises for warnings and
+// problems. There must be at least one. Advice about the file system is ignored, because the tests may run in a
+// directory in memory.
 func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: domends")
@@ -302,8 +304,8 @@ func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// typedCommand implements "typed PATTERN": it runs the command of oxbow that the output of the last command
-// contains and that matches the pattern, exactly as it is printed.
+// typedCommand implements "typed PATTERN". It runs, exactly as printed, the oxbow command in the last command's output
+// that matches the pattern.
 func typedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: typed PATTERN")
@@ -319,8 +321,8 @@ func typedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// repeatCommand implements "repeat N ARGS…": it runs "oxbow ARGS…" for each number up to N, which replaces
-// the text {} in the arguments.
+// repeatCommand implements "repeat N ARGS…". It runs "oxbow ARGS…" N times. Each time, {} in the arguments is replaced
+// by the number of the run.
 func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: repeat N ARGS…")
@@ -340,7 +342,7 @@ func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// globCommand implements "glob PATTERN": it sets GLOB to the only file that matches.
+// globCommand implements "glob PATTERN". It sets the variable GLOB to the only file that matches the pattern.
 func globCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: glob PATTERN")
@@ -353,7 +355,7 @@ func globCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GLOB", found[0])
 }
 
-// memoryLine matches the line of a manifest with the name of the dumped memory.
+// memoryLine matches the line in a dump's manifest that names the dumped memory.
 var memoryLine = regexp.MustCompile(`(?m)^"memory": ".*",\n`)
 
 func treeText(ts *testscript.TestScript, dir string) string {
@@ -386,7 +388,7 @@ func treeText(ts *testscript.TestScript, dir string) string {
 	return b.String()
 }
 
-// holdsCommand implements "holds GLOB TEXT": one file that matches the pattern must contain the text.
+// holdsCommand implements "holds GLOB TEXT". At least one file that matches the pattern must contain the text.
 func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: holds GLOB TEXT")
@@ -403,7 +405,7 @@ func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// headCommand implements "head VARIABLE": it stores the hash in the last output in the variable.
+// headCommand implements "head VARIABLE". It sets the variable to the hash in the last command's output.
 func headCommand(ts *testscript.TestScript, neg bool, args []string) {
 	m := regexp.MustCompile(`head ([0-9a-f]{64})`).FindStringSubmatch(ts.ReadFile("stdout"))
 	if neg || len(args) != 1 || m == nil {
@@ -412,7 +414,7 @@ func headCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], m[1])
 }
 
-// fakeBench prints its arguments. It fails if the argument is "speed".
+// fakeBench stands in for the benchmark program. It prints its arguments, and fails if the argument is "speed".
 func fakeBench() {
 	dir, _ := os.Getwd()
 	fmt.Printf("measures %q in %s\n", os.Args[1:], filepath.Base(dir))
@@ -422,7 +424,7 @@ func fakeBench() {
 	}
 }
 
-// fakeEditor is an editor. It changes the file in its last argument as its first argument specifies.
+// fakeEditor stands in for an editor. It changes the file in its last argument. Its first argument says how.
 func fakeEditor() {
 	args := os.Args[1:]
 	file := args[len(args)-1]
@@ -439,20 +441,20 @@ func fakeEditor() {
 		fail(os.WriteFile(file, append(old, args[1]...), 0o600))
 	case "write":
 		fail(os.WriteFile(file, []byte(args[1]), 0o600))
-	case "newline": // most editors add a newline at the end
+	case "newline": // Most editors add a newline at the end.
 		fail(os.WriteFile(file, append(old, '\n'), 0o600))
-	case "race": // another process changes the entry in the meantime
+	case "race": // Another process changes the entry while it is edited.
 		out, err := exec.Command("oxbow", "remember", args[1], "what another wrote").CombinedOutput()
 		if err != nil {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
-	case "lose": // another process deletes the entry in the meantime
+	case "lose": // Another process deletes the entry while it is edited.
 		if out, err := exec.Command("oxbow", "forget", args[1]).CombinedOutput(); err != nil {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
-	case "clobber": // another process writes the file itself in the meantime
+	case "clobber": // Another process writes the edited file itself.
 		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
 		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
 	case "crash":

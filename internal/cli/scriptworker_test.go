@@ -1,6 +1,6 @@
-// This file runs the oxbow commands of a script one after another in one process, the script's worker,
-// because most of the time of an oxbow process is its start. With OXBOW_LONG, as in .ci/run, and with
-// the race detector, each command is a separate process.
+// This file runs the oxbow commands of a script one after another in a single process, the script's worker. A separate
+// process for each command would spend most of its time on its start. If OXBOW_LONG is set, as in .ci/run, or if the
+// race detector is on, each command is a separate process.
 
 package cli
 
@@ -25,15 +25,15 @@ import (
 // workerEnv is the environment variable that makes a process of oxbow a worker.
 const workerEnv = "OXBOW_SCRIPT_WORKER"
 
-// workerCall is a command for a worker, with the environment of a process.
+// workerCall is a command that a worker runs, with the environment that a separate process would have.
 type workerCall struct {
 	Args          []string
 	Env           []string
 	Dir           string
-	In, Out, Errs string // paths of files
+	In, Out, Errs string // paths of the files for standard input, output and error
 }
 
-// work runs the calls from standard input and answers each with its exit status.
+// work is the main function of a worker. It runs the calls from standard input, and answers each with its exit status.
 func work() {
 	calls, answers := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
 	for {
@@ -55,7 +55,7 @@ func work() {
 	}
 }
 
-// run sets up the process for the call, runs the command, and returns the exit status.
+// run prepares this process for the call, runs the command, and returns the exit status.
 func (c workerCall) run() (int, error) {
 	os.Clearenv()
 	for _, variable := range c.Env {
@@ -89,23 +89,23 @@ func (c workerCall) run() (int, error) {
 
 // worker is the process that runs the commands of one script.
 type worker struct {
-	set     []string // variables that Setup set
-	others  []string // variables that script lines set
-	dir     string   // directory with the files of calls
-	stdin   string   // input of the next call
+	set     []string // variables that startWorker set
+	others  []string // variables that lines of the script may set
+	dir     string   // directory with the files of the calls
+	stdin   string   // path of the next call's input
 	crash   bytes.Buffer
 	calls   *gob.Encoder
 	answers *gob.Decoder
 }
 
-// workerKey is the key of the worker in a script's values.
+// workerKey is the key under which a script stores its worker.
 type workerKey struct{}
 
-// workerOf returns the worker of the script.
+// workerOf returns the worker of a script.
 func workerOf(ts *testscript.TestScript) *worker { return ts.Value(workerKey{}).(*worker) }
 
-// startWorker starts the worker of a script. The worker ends with the script. Lines of scripts may set
-// the variables.
+// startWorker starts the worker of a script. The worker ends with the script. The lines of the script may set the
+// given variables.
 func startWorker(env *testscript.Env, variables []string) error {
 	t := env.T().(testing.TB)
 	w := &worker{dir: t.TempDir(), others: variables}
@@ -174,14 +174,14 @@ func (w *worker) run(ts *testscript.TestScript, args []string) int {
 	return status
 }
 
-// runCommand implements "run ARGS…", which is "exec oxbow ARGS…" in the script's worker.
+// runCommand implements "run ARGS…", which does the same as "exec oxbow ARGS…" but in the script's worker.
 func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if status := workerOf(ts).run(ts, args); (status != 0) != neg {
 		ts.Fatalf("oxbow %q ended with status %d", args, status)
 	}
 }
 
-// inputCommand implements "input FILE", which is stdin for the next command in the worker.
+// inputCommand implements "input FILE". The file is the standard input of the worker's next command.
 func inputCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: input FILE")
@@ -189,17 +189,18 @@ func inputCommand(ts *testscript.TestScript, neg bool, args []string) {
 	workerOf(ts).stdin = ts.ReadFile(args[0])
 }
 
-// Patterns for lines of scripts, after their conditions and "!".
+// These patterns match lines of a script after their conditions and "!".
 var (
 	oxbowLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*(?:! )?)exec oxbow( .*[^&])?$`)
 	stdinLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*)stdin (.*)$`)
 	envLine   = regexp.MustCompile(`(?m)^(?:\[[^\]]+\] )*env (\w+)=`)
-	// statusLine matches the word that [statusCommand] replaces by a command in the worker.
+	// statusLine matches a line "status N oxbow …", whose command can run in the worker.
 	statusLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*status \d )oxbow( .*)$`)
 )
 
-// forWorker returns the script with its oxbow commands in the worker, except commands that read a file
-// of their process. It keeps the line numbers, so that failures are reported correctly.
+// forWorker returns the script with its oxbow commands changed to run in the worker. Commands that need a process of
+// their own, because they read a file of their process, stay unchanged. Line numbers also stay the same, so that
+// failures are reported with the right lines.
 func forWorker(script string) string {
 	body, files, found := strings.Cut(script, "\n-- ")
 	lines := strings.Split(body, "\n")
@@ -220,12 +221,12 @@ func forWorker(script string) string {
 	return body + "\n-- " + files
 }
 
-// notWorked contains the scripts whose commands stay separate processes, because the lock of a store
-// contains the subcommand with which the process was started.
+// notWorked contains the scripts whose commands stay separate processes. In these scripts, the lock of a store must
+// contain the subcommand with which the process was started.
 var notWorked = []string{"doctor.txt"}
 
-// rewriteForWorker writes the scripts for workers to new files, one worker for each script, and returns
-// their paths and the variables that script lines set.
+// rewriteForWorker writes a changed copy of each script, which runs its commands in a worker. It returns the paths of
+// the copies, and the variables that lines of the scripts set.
 func rewriteForWorker(t *testing.T, files []string) (rewritten, variables []string) {
 	t.Helper()
 	dir := t.TempDir()

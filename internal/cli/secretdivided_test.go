@@ -1,4 +1,4 @@
-// This file tests that a secret that a line break or two fields divide is not written, through each
+// This file tests that a secret that is divided by a line break or between two fields is not stored, through each
 // interface.
 
 package cli
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dividedCalls contains arguments of remember with a secret that is in no single line of a field.
+// dividedCalls contains arguments for remember with a secret that no single line of a field contains.
 func dividedCalls() map[string]object {
 	begin, end := fieldSecret[:20], fieldSecret[20:]
 	return map[string]object{
@@ -21,7 +21,7 @@ func dividedCalls() map[string]object {
 	}
 }
 
-// noDividedSecret fails the test if a file of the home has the second piece of the secret.
+// noDividedSecret fails the test if a file of the home contains the second piece of the secret.
 func noDividedSecret(t *testing.T, w *world, what string) {
 	t.Helper()
 	if kept := filesWith(t, filepath.Join(w.dir, "home"), fieldSecret[20:]); len(kept) > 0 {

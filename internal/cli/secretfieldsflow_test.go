@@ -1,5 +1,4 @@
-// This file tests that a secret in any field of any call, through each interface, is not written to a
-// file.
+// This file tests that a secret in any field of any call is not stored in a file, through each interface.
 
 package cli
 
@@ -19,13 +18,13 @@ import (
 	"testing"
 )
 
-// fieldSecret is a secret. fieldText is a text that contains it and is valid in any field.
+// fieldSecret is a secret. fieldText contains it, and is a valid value for any text field.
 const (
 	fieldSecret = "ghp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	fieldText   = "tag:" + fieldSecret
 )
 
-// fieldSchema is the part of a JSON schema that the test needs.
+// fieldSchema is the part of a JSON schema that this test needs.
 type fieldSchema struct {
 	Type       any                     `json:"type"`
 	Enum       []any                   `json:"enum"`
@@ -34,7 +33,7 @@ type fieldSchema struct {
 	Required   []string                `json:"required"`
 }
 
-// hasType reports whether a value may have the type.
+// hasType reports whether the schema allows values of this type.
 func (s *fieldSchema) hasType(want string) bool {
 	switch t := s.Type.(type) {
 	case string:
@@ -45,8 +44,8 @@ func (s *fieldSchema) hasType(want string) bool {
 	return false
 }
 
-// value returns a value of the schema in which every string is text. It returns nil if the schema has
-// no free text.
+// value returns a value for the schema in which every string is text. It returns nil if the schema has no field for
+// free text.
 func (s *fieldSchema) value(text string) any {
 	switch {
 	case s == nil || len(s.Enum) > 0:
@@ -71,7 +70,7 @@ func (s *fieldSchema) value(text string) any {
 	return nil
 }
 
-// fieldDefaults contains arguments with which calls succeed, by field name.
+// fieldDefaults contains values with which calls succeed, by field name.
 var fieldDefaults = map[string]any{
 	"name": "base", "names": []string{"base"}, "content": "A text.", "labels": []string{"tag:first"},
 	"old": "tag:first", "new": "tag:second",
@@ -83,10 +82,10 @@ var fieldDefaults = map[string]any{
 	"agent": "helper", "id": "x", "seq": []int{1},
 }
 
-// calls calls fn with arguments for each free text field of a call.
+// calls calls fn once for each free text field of a call. The arguments contain the secret in that field.
 func (s *fieldSchema) calls(fn func(field string, args object)) {
-	// Sort the fields, because a name that replaced the secret cannot become an alias of another entry
-	// later.
+	// Use a fixed order. Otherwise a name that replaced the secret could later be refused as an alias of another
+	// entry.
 	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
 		v := s.Properties[field].value(fieldText)
 		if v == nil {
@@ -96,7 +95,7 @@ func (s *fieldSchema) calls(fn func(field string, args object)) {
 		for _, name := range s.Required {
 			args[name] = cmp.Or[any](fieldDefaults[name], s.Properties[name].value("text"))
 		}
-		// optional fields that calls often need
+		// These optional fields are needed by many calls.
 		for _, name := range []string{"name", "names", "labels", "content", "summary"} {
 			if _, has := s.Properties[name]; has && field != name {
 				args[name] = fieldDefaults[name]
@@ -107,7 +106,7 @@ func (s *fieldSchema) calls(fn func(field string, args object)) {
 	}
 }
 
-// newFieldWorld returns a world with a home, an entry and a file of code.
+// newFieldWorld returns a world that contains a home, an entry and a file with code.
 func newFieldWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -117,8 +116,8 @@ func newFieldWorld(t *testing.T) *world {
 	return w
 }
 
-// noFieldSecret fails the test if a file contains the secret, ignoring case. It empties the file, so
-// that later checks do not report the file again.
+// noFieldSecret fails the test if a file contains the secret in any letter case. It then empties the file, so that
+// later checks do not report it again.
 func noFieldSecret(t *testing.T, dir, what string) {
 	t.Helper()
 	for _, name := range filesWith(t, dir, fieldSecret[4:]) {
@@ -129,7 +128,7 @@ func noFieldSecret(t *testing.T, dir, what string) {
 	}
 }
 
-// checkFields fails the test if a field that is known to be written was in no successful call.
+// checkFields fails the test if one of the given fields was in no successful call.
 func checkFields(t *testing.T, succeeded map[string]bool, want ...string) {
 	t.Helper()
 	for _, field := range want {
@@ -289,8 +288,8 @@ func TestSecretFieldsHTTP(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestSecretFieldsCLI tests that the secret of a person is refused, with a message that does not repeat
-// it, and that the secret of an agent is replaced.
+// TestSecretFieldsCLI tests that a person's secret is refused with a message that does not repeat the secret, and that
+// an agent's secret is replaced by a mark.
 func TestSecretFieldsCLI(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -322,7 +321,7 @@ func TestSecretFieldsCLI(t *testing.T) {
 			w := newFieldWorld(t)
 			args := slices.Clone(args)
 			isRead := args[0] == "import" || args[0] == "load"
-			if isRead { // the file that is read is outside of the home
+			if isRead { // The call reads a file outside of the home.
 				args[1] = filepath.Join(t.TempDir(), args[1])
 				w.must(t, "dump", args[1])
 			}

@@ -1,5 +1,5 @@
-// This file tests secrets in the forms that agents encounter, through each interface of the program: no
-// file below the home may contain any part of a secret.
+// This file tests secrets in the forms in which agents meet them, through each interface. No file below the home may
+// contain any part of a secret.
 
 package cli
 
@@ -19,11 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// Keys that no service has issued, and lines of an invalid private key.
+// These are keys that no service has issued, and lines of an invalid private key.
 const (
 	plantedToken    = "x9Kd82mQpZ4Rt7VbNc1W"
 	plantedPassword = "Tr0ub4dor&3x"
-	plantedSimple   = "pelican77" // a word and digits, which does not look random
+	plantedSimple   = "pelican77" // a word and digits, which do not look random
 	plantedLine     = "MIIEvQIBADANBgkqxkiG9w0BAQEFAASCMIIEvQIBADANBgkqxkiG9w0BAQEFAASC"
 )
 
@@ -67,7 +67,7 @@ func TestSecretForms(t *testing.T) {
 				w.vars["OXBOW_HOME"] = home
 				through(t, w, "Seen before it failed:\n"+plant.Replace(form))
 				noPlanted(t, home)
-				w.must(t, "session", "list") // the spool goes into the archive
+				w.must(t, "session", "list") // This moves the spool into the archive.
 				noPlanted(t, home)
 				if t.Failed() {
 					t.Fatalf("%q is kept", form)
@@ -79,13 +79,14 @@ func TestSecretForms(t *testing.T) {
 
 // encodedSecrets contains secrets in encoded forms. No file may contain a part of them.
 var encodedSecrets = []string{
-	"Z2hwX2E4S3owUXBMM3ZYdzlSdFkybU5iNkNzRDFmR2g0SmtFNXVWaQ",                  // base64
-	"dGhlIHRva2VuIGlzIGdocF9hOEt6MFFwTDN2WHc5UnRZMm1OYjZDc0QxZkdoNEprRTV1Vmk", // base64 of a sentence
-	"%67hp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi",                              // percent sign
-	"api_key%3Dx9Kd82mQpZ4Rt7VbNc1W",                                          // query of a URL
-	"ghp_a8Kz0QpL3v\u00adXw9RtY2mNb6CsD1fGh4JkE5uVi",                          // soft hyphen
-	"ghp_a8Kz0QpL3v\u200bXw9RtY2mN\u2060b6CsD1fGh4JkE5uVi",                    // zero width
-	"\uff47\uff48\uff50_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi",                 // full-width letters
+	"Z2hwX2E4S3owUXBMM3ZYdzlSdFkybU5iNkNzRDFmR2g0SmtFNXVWaQ",                  // a secret in base64
+	"dGhlIHRva2VuIGlzIGdocF9hOEt6MFFwTDN2WHc5UnRZMm1OYjZDc0QxZkdoNEprRTV1Vmk", // a sentence with a secret, in base64
+	"%67hp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi",                              // a percent-encoded letter
+	"api_key%3Dx9Kd82mQpZ4Rt7VbNc1W",                                          // a percent-encoded query of a URL
+	"ghp_a8Kz0QpL3v\u00adXw9RtY2mNb6CsD1fGh4JkE5uVi",                          // a soft hyphen inside the secret
+	// zero-width characters inside the secret
+	"ghp_a8Kz0QpL3v\u200bXw9RtY2mN\u2060b6CsD1fGh4JkE5uVi",
+	"\uff47\uff48\uff50_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi", // full-width letters
 }
 
 func TestEncodedSecrets(t *testing.T) {
@@ -104,7 +105,7 @@ func TestEncodedSecrets(t *testing.T) {
 				home := filepath.Join(w.dir, "home")
 				w.vars["OXBOW_HOME"] = home
 				through(t, w, "Seen before it failed: "+text)
-				w.must(t, "session", "list") // the spool goes into the archive
+				w.must(t, "session", "list") // This moves the spool into the archive.
 				noPlanted(t, home)
 				if kept := filesWith(t, home, text[len(text)-16:]); len(kept) > 0 {
 					t.Errorf("%q is kept in %q", text, kept)
@@ -115,7 +116,7 @@ func TestEncodedSecrets(t *testing.T) {
 	}
 }
 
-// throughHTTP creates an entry over HTTP like a program.
+// throughHTTP creates an entry over HTTP, as a program does.
 func throughHTTP(t *testing.T, w *world, text string) {
 	w.must(t, "init")
 	tokens := filepath.Join(t.TempDir(), "tokens")
@@ -139,8 +140,8 @@ func throughHTTP(t *testing.T, w *world, text string) {
 	}
 }
 
-// TestSecretFormsAreNotShared tests that a secret in any part of an entry does not reach the files of a
-// team, even if its person kept it at home.
+// TestSecretFormsAreNotShared tests that a secret in any part of an entry does not get into the files of a team, even
+// if the person stored it at home.
 func TestSecretFormsAreNotShared(t *testing.T) {
 	git := testenv.Program(t, "git", "apt install git")
 	w := newWorld(t)
@@ -163,7 +164,7 @@ func TestSecretFormsAreNotShared(t *testing.T) {
 		text := plant.Replace(form)
 		refused(form, "Seen before it failed:\n"+text)
 		if strings.Contains(text, "\n") {
-			continue // aliases and labels have only one line
+			continue // Aliases and labels have only one line.
 		}
 		refused("an alias: "+form, "A text.", "--alias", text)
 		refused("a tag: "+form, "A text.", "--tag", text)
@@ -175,8 +176,8 @@ func TestSecretFormsAreNotShared(t *testing.T) {
 	w.must(t, "check")
 }
 
-// noPlanted fails the test if a file below a directory contains a planted secret, or if no file
-// contains a mark.
+// noPlanted fails the test if a file below a directory contains a planted secret, or if no file contains the mark that
+// replaces one.
 func noPlanted(t *testing.T, dir string) {
 	t.Helper()
 	redacted := 0
@@ -204,7 +205,7 @@ func noPlanted(t *testing.T, dir string) {
 	}
 }
 
-// runWith runs a command with standard input.
+// runWith runs a command with the given standard input.
 func (w *world) runWith(t *testing.T, stdin string, args ...string) {
 	t.Helper()
 	w.env.Stdin = strings.NewReader(stdin)
@@ -278,8 +279,8 @@ func throughImport(t *testing.T, w *world, text string) {
 	w.must(t, "import", file)
 }
 
-// TestScanPacked tests that a secret that a hook showed to a model, and that an archive stores in the
-// compressed line of a turn, is found and replaced. The turn must stay readable.
+// TestScanPacked tests a secret that a hook showed to a model, and that the archive stores in the compressed line of a
+// turn. A scan must find and replace it, and the turn must stay readable.
 func TestScanPacked(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "home")

@@ -1,5 +1,5 @@
-// This file implements the commands "oxbow serve", which serves all interfaces of a memory over
-// HTTP, and "oxbow ui", which shows its pages in a browser.
+// This file implements the commands "oxbow serve" and "oxbow ui". The first serves all interfaces of a memory over
+// HTTP. The second shows the pages in a browser.
 
 package cli
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// defaultAddr is the default address of oxbow serve.
+// defaultAddr is the address at which oxbow serve listens by default.
 const defaultAddr = "127.0.0.1:8333"
 
 // serveIn contains the flags of oxbow serve.
@@ -86,7 +86,7 @@ of your own.`,
 	})
 }
 
-// setUpServe makes c serve all interfaces.
+// setUpServe makes c the command serve, which serves all interfaces.
 func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 	c.Args = requireArgCount(0, 0, "nothing")
 	return setUpFlagsAndArgs(c, func(ctx context.Context, in serveIn, _ []string) error {
@@ -144,7 +144,8 @@ once, within ten minutes. Ctrl-C stops the server.`,
 	}, mem.servePages)
 }
 
-// openCommand is the old name of "oxbow ui NAME". The help does not list the old name.
+// openCommand returns the command "oxbow open NAME", which is the old name of "oxbow ui NAME". The help does not list
+// it.
 func openCommand(mem *openMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:     "open NAME",
@@ -156,12 +157,12 @@ func openCommand(mem *openMemory) *cobra.Command {
 	}, mem.servePages)
 }
 
-// servePages serves the pages and begins at the page of the entry that args name, or otherwise at the first page.
+// servePages serves the pages. The browser opens the page of the entry that args name, or else the first page.
 func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) error {
 	if len(args) == 0 {
 		return mem.servePagesAt(ctx, in, "")
 	}
-	// This call fails before the server starts if no entry has the name.
+	// If no entry has this name, the call fails before the server starts.
 	e, err := callVerb(ctx, mem, verb.Get, verb.GetIn{Name: args[0]})
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) e
 	return mem.servePagesAt(ctx, in, page.EntryPath(e.Name))
 }
 
-// servePagesAt serves the pages and opens a browser at path, which is a path below [page.Root].
+// servePagesAt serves the pages and opens a browser at path, which is below [page.Root].
 func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) error {
 	flags := serverFlags{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if flags.Addr == "" {
@@ -195,7 +196,7 @@ func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) e
 	})
 }
 
-// serveAll serves the pages, the HTTP API and agents until ctx ends.
+// serveAll serves the pages, the HTTP API and the server for agents until ctx ends.
 func (mem *openMemory) serveAll(
 	ctx context.Context,
 	flags serverFlags,
@@ -208,7 +209,7 @@ func (mem *openMemory) serveAll(
 	if err != nil {
 		return err
 	}
-	for i, p := range flags.Projects { // tenants have no working directory
+	for i, p := range flags.Projects { // A tenant has no working directory, so a project must be named.
 		flags.Projects[i], err = mem.env.resolveProject(p)
 		if err != nil {
 			return err
@@ -223,12 +224,12 @@ func (mem *openMemory) serveAll(
 		err = errors.Join(mem.serveTenants(ctx, mem.newTenants(flags, at), described, onListening), stop())
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // the server was told to end
+		return nil // The server was told to end, so this is not a failure.
 	}
 	return err
 }
 
-// serveTenants serves the homes of the tenants and the server's own home.
+// serveTenants serves the home of each tenant and the server's own home.
 func (mem *openMemory) serveTenants(
 	ctx context.Context,
 	t *tenants,

@@ -1,4 +1,4 @@
-// This file tests oxbow serve, ui, open and demo --ui: their output, their pages, and their end.
+// This file tests oxbow serve, ui, open and demo --ui. It tests their output, their pages, and how they end.
 
 package cli
 
@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// pages runs a command that serves pages, opens the printed link, and returns the page to which the
-// link leads.
+// pages runs a command that serves pages, opens the link that the command prints, and returns the page behind the
+// link.
 func (w *world) pages(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -65,7 +65,7 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	return body
 }
 
-// serves matches commands that run until they are ended. TestPages runs them.
+// serves matches commands that run until they are stopped. TestPages runs them.
 var serves = regexp.MustCompile(`^oxbow (ui|serve|open)\b|demo --ui`)
 
 func TestPages(t *testing.T) {
@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 		{[]string{"ui", "--no-open", "--http", "127.0.0.1:0"}, "quay wall"},
 		{[]string{"ui", "--ro", "--project", "harbor"}, "The memory is empty."},
 		{[]string{"ui", "quay wall"}, "The quay wall is of granite."},
-		{[]string{"open", "quay wall"}, "The quay wall is of granite."}, // the old name
+		{[]string{"open", "quay wall"}, "The quay wall is of granite."}, // This is the old name of the command.
 		{[]string{"serve", "--http", ":0"}, "quay wall"},
 		{[]string{"demo", "--ui"}, "Quiet hours"},
 	} {

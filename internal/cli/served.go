@@ -1,5 +1,4 @@
-// This file builds the service behind a server: the workspace for calls, and the clients'
-// permissions.
+// This file builds the service behind a server. It determines the workspace for calls, and the permissions of clients.
 
 package cli
 
@@ -29,7 +28,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// serverFlags contains the flags of oxbow mcp.
+// serverFlags contains the flags of a server. The commands oxbow mcp and oxbow serve set them.
 type serverFlags struct {
 	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 means any free port"`
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
@@ -42,18 +41,19 @@ type serverFlags struct {
 
 	Public publicFlags  `json:"-"`
 	OIDC   oidc.Options `json:"-"`
-	// Maximum number of tenants whose memory is open at once (0 means the default).
+	// maximum number of tenants whose memories are open at once (0 means the default)
 	MaxOpenTenants int `json:"-"`
 }
 
-// isForOwner reports whether only the user of this machine can be served, who may see where the memory is.
+// isForOwner reports whether only the user of this machine can use the server. Only that user may see where the memory
+// is.
 func (s serverFlags) isForOwner() bool {
 	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
 
-// toolSets returns the sets of oxbow's tools that are listed. The default is the core set, and also
-// the profiles set if there are profiles and all clients see the whole memory. For a home in
-// another layout, the default is layoutSets. h is nil if the home has oxbow's own layout.
+// toolSets returns the sets of oxbow's tools that the server lists. By default, these are the core set and, if there
+// are profiles and every client sees the whole memory, the set for profiles. In a home of another layout, layoutSets
+// returns the default. h is nil if the home has oxbow's own layout.
 func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string) (verb.VerbSets, error) {
 	switch {
 	case len(s.Tools) > 0:
@@ -67,7 +67,7 @@ func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string
 	return verb.VerbSets{verb.SetCore}, nil
 }
 
-// grantedRights returns the permissions that the flags grant.
+// grantedRights returns the permissions that the flags give to every client.
 func (env *environment) grantedRights(s serverFlags) (auth.Permissions, error) {
 	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
 	for _, p := range s.Projects {
@@ -80,15 +80,14 @@ func (env *environment) grantedRights(s serverFlags) (auth.Permissions, error) {
 	return r, asUsageError(r.Check())
 }
 
-// memoryService is a memory that a server serves: the options that its interfaces share, and the MCP
-// server.
+// memoryService is the service for one memory. It contains the options that all interfaces share, and the MCP server.
 type memoryService struct {
 	interfaceOptions rights.Options
 	mcpServer        *mcpserver.Server
 	hasOtherLayout   bool // the home has another layout than oxbow's own
 }
 
-// buildService builds the service that the flags describe. It also returns the function that closes the service.
+// buildService builds the service that the flags describe. It also returns a function that closes the service.
 func (mem *openMemory) buildService(
 	ctx context.Context,
 	flags serverFlags,
@@ -97,7 +96,8 @@ func (mem *openMemory) buildService(
 	if err != nil {
 		return nil, nil, err
 	}
-	src.Session, src.Claimed = "", oxbow.Claim{Agent: mem.env.Getenv("OXBOW_AGENT")} // each interface sets its own
+	// Each interface sets these fields itself.
+	src.Session, src.Claimed = "", oxbow.Claim{Agent: mem.env.Getenv("OXBOW_AGENT")}
 	mem.sealAfter = time.Second
 	how := createAccess
 	if flags.ReadOnly {
@@ -138,7 +138,7 @@ func (mem *openMemory) buildService(
 		return nil, nil, err
 	}
 	o.BoundProfile, err = mem.boundProfile()
-	if err != nil { // a missing profile stops the server at once
+	if err != nil { // If the profile does not exist, the server does not start.
 		return nil, nil, err
 	}
 	var profileNames []string
@@ -146,7 +146,7 @@ func (mem *openMemory) buildService(
 	if err != nil {
 		mem.env.warn("profiles are not served: %v", err)
 	} else if o.BoundProfile == nil {
-		profileNames, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
+		profileNames, _ = o.Profiles.Names() // Ignore the error: the tools report it.
 	}
 	if other {
 		o.Home, err = mem.openHome(d, how)
@@ -177,7 +177,7 @@ func (mem *openMemory) buildService(
 	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
 	mayHaveHandoff := isDefault && !other && !mem.isTenant
 	if mayHaveHandoff && mem.finder.hasOpenHandoff(ctx, open) {
-		o.ToolSets = append(o.ToolSets, "session") // so that the agent can take the handoff
+		o.ToolSets = append(o.ToolSets, "session") // The agent needs this tool set to take the handoff.
 	}
 	mem.callerExposure = mem.sessionExposure
 	if !mem.isTenant {
@@ -185,7 +185,7 @@ func (mem *openMemory) buildService(
 	}
 	workspace.Dir, _ = mem.env.absolutePath(
 		".",
-	) // if this fails, calls are matched to sessions only by what clients report
+	) // Ignore the error: calls are then matched to sessions only by what clients report.
 	workspace.Vectors, err = mem.memoryVectors()
 	if err != nil {
 		return nil, nil, err
@@ -196,12 +196,12 @@ func (mem *openMemory) buildService(
 	if svc, serr := mem.newSubAgentService(); serr != nil {
 		mem.env.warn("sub-agents are not served: %v", serr)
 	} else {
-		// Stop and record running sub-agents before the memory is closed.
+		// Stop the running sub-agents, and record this, before the memory is closed.
 		closers = append(closers, svc.Close)
 		o.UnrestrictedTools = profiles.SubAgentTools(svc)
 	}
-	// In a repository there is code to annotate. If the annotations are missing or cannot be
-	// opened, serve the memory without annotations.
+	// In a repository, there is code to annotate. If the annotations are missing or cannot be opened, serve the memory
+	// without them.
 	if book, berr := mem.finder.openWorkingDirAnnotations(ctx); berr != nil {
 		mem.env.warn("the annotations of code are not served: %v", berr)
 	} else {
@@ -215,8 +215,8 @@ func (mem *openMemory) buildService(
 	return mem.assembleService(o, workspace, profileNames, other), closeFn, nil
 }
 
-// hasOpenHandoff reports whether the home has an open handoff that a session may take. It does not create a
-// missing memory.
+// hasOpenHandoff reports whether the home contains an open handoff that a session may take. If the home has no memory,
+// none is created.
 func (finder *homeFinder) hasOpenHandoff(
 	ctx context.Context,
 	open func(context.Context, verb.Access) (*oxbow.Memory, error),
@@ -230,14 +230,14 @@ func (finder *homeFinder) hasOpenHandoff(
 	}
 	m, err := open(ctx, verb.Read)
 	if err != nil {
-		return false // each call reports it
+		return false // Ignore the error: each call reports it.
 	}
 	_, err = handoff.FindNext(ctx, m, handoff.HandoffChoice{})
 	return err == nil
 }
 
-// serviceWithoutMemory returns a server that answers every call with the reason why there is no memory.
-// A server that exits instead might prevent its client from starting.
+// serviceWithoutMemory returns a service that answers every call with the reason why there is no memory. A server that
+// exits instead could prevent its client from starting.
 func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	reason = verb.Advise(
 		reason,
@@ -260,7 +260,7 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	return &memoryService{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
-// assembleService builds the service from finished options.
+// assembleService builds the service when its options are complete.
 func (mem *openMemory) assembleService(
 	o mcpserver.Options,
 	w *verb.Workspace,
@@ -281,9 +281,9 @@ func (mem *openMemory) assembleService(
 	}
 }
 
-// clientHint returns the part of the instructions for this home. It warns that the home is not
-// trusted, because clients do not show standard error, and says how to list the tools for
-// profiles and annotations if the home has any.
+// clientHint returns the part of the server's instructions that depends on this home. If the home is not trusted, it
+// contains a warning, because clients do not show standard error. If the home has profiles or annotations, it says how
+// to list the tools for them.
 func (finder *homeFinder) clientHint(listed verb.VerbSets, w *verb.Workspace, profiles bool) (said string) {
 	if foreign, err := finder.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
@@ -306,9 +306,9 @@ func (finder *homeFinder) clientHint(listed verb.VerbSets, w *verb.Workspace, pr
 		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
-// readOnlyAccess returns the access for a memory that is only read: without a lock, and possible on
-// a file system that is not writable. A missing memory is opened with the right to create it, so
-// that the server notices when another process creates the file.
+// readOnlyAccess returns the kind of access for a memory that is only read. Such access needs no lock and no writable
+// file system. If the memory does not exist yet, the access includes the right to create it, so that the server
+// notices when another process creates the file.
 func (finder *homeFinder) readOnlyAccess() access {
 	if path, err := finder.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -318,7 +318,7 @@ func (finder *homeFinder) readOnlyAccess() access {
 	return readOwnAccess
 }
 
-// newServerLogger returns the server's log, which contains warnings and errors for its operator.
+// newServerLogger returns the server's log for its operator. It contains warnings and errors.
 func (env *environment) newServerLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

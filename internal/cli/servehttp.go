@@ -1,4 +1,4 @@
-// This file implements servers over HTTP: address, tokens and shutdown.
+// This file implements servers over HTTP. It determines the address and the tokens, and shuts the server down.
 
 package cli
 
@@ -20,15 +20,15 @@ import (
 // runningServer describes a server that accepts connections.
 type runningServer struct {
 	serverAddress
-	url          string // such as http://127.0.0.1:8333
-	tokenFile    string // token file
-	hasTokenList bool   // the file is the value of --tokens
+	url          string // URL of the server, such as http://127.0.0.1:8333
+	tokenFile    string // path of the token file
+	hasTokenList bool   // The token file is the value of the flag --tokens.
 	guard        auth.Guard
-	quotas       map[string]auth.Quota // by tenant
+	quotas       map[string]auth.Quota // the quota of each tenant
 	listener     net.Listener          // nil until the port is open
 }
 
-// configureServer returns the address and the accepted tokens of a server with these flags.
+// configureServer returns the address and the accepted tokens for a server with these flags.
 func (mem *openMemory) configureServer(flags serverFlags) (at runningServer, err error) {
 	at.serverAddress, err = flags.Public.resolveAddress(flags.Addr)
 	if err != nil {
@@ -47,8 +47,8 @@ func (mem *openMemory) configureServer(flags serverFlags) (at runningServer, err
 	return at, err
 }
 
-// acceptProviderTokens configures the guard to accept tokens of an OpenID provider. It returns a handler that
-// describes the provider to clients, or nil if no provider is configured.
+// acceptProviderTokens makes the guard accept tokens of an OpenID provider. It returns a handler that tells clients
+// about the provider, or nil if no provider is configured.
 func (at *runningServer) acceptProviderTokens(
 	o oidc.Options,
 	now func() time.Time,
@@ -80,14 +80,14 @@ func (at *runningServer) acceptProviderTokens(
 	return v, nil
 }
 
-// shutdownTimeout is how long running requests may take after the server has been told to end. It equals
-// readTimeout, the time in which a client may send a request.
+// shutdownTimeout is how long running requests may take after the server was told to end. It equals readTimeout,
+// because a client may still be sending a request.
 const shutdownTimeout = readTimeout
 
-// readTimeout is the maximum time in which a client may send a request.
+// readTimeout is the maximum time for which a client may send one request.
 const readTimeout = 60 * time.Second
 
-// listen opens the port of a server, unless it is open.
+// listen opens the server's port, unless it is already open.
 func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err error) {
 	if address.listener == nil {
 		address.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
@@ -102,7 +102,7 @@ func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err 
 	return nil
 }
 
-// serveHTTP serves a handler until ctx ends. It calls onListening as soon as the port is open.
+// serveHTTP serves a handler until ctx ends. When the port is open, it calls onListening.
 func (mem *openMemory) serveHTTP(
 	ctx context.Context,
 	address runningServer,
@@ -143,7 +143,7 @@ func (mem *openMemory) serveHTTP(
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	// Let running requests finish.
+	// Let the running requests finish before the process ends.
 	defer mem.env.delayExit()()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
@@ -154,8 +154,8 @@ func (mem *openMemory) serveHTTP(
 	return nil
 }
 
-// endStreamsWithContext wraps h so that event streams end when ctx ends. Otherwise they would last as long
-// as a client listens.
+// endStreamsWithContext wraps h so that its event streams end when ctx ends. Otherwise a stream would last as long as
+// its client listens.
 func endStreamsWithContext(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isMCPStream := r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")
@@ -169,7 +169,7 @@ func endStreamsWithContext(ctx context.Context, h http.Handler) http.Handler {
 	})
 }
 
-// printTokenInfo prints which tokens clients must send and where the tokens are.
+// printTokenInfo prints which tokens clients must send, and where these tokens are stored.
 func (env *environment) printTokenInfo(address runningServer) {
 	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
 		chooseWord(address.hasTokenList, "the token is", "the tokens are"),

@@ -1,4 +1,4 @@
-// This file tests the HTTP server: tokens, addresses, and its end.
+// This file tests the HTTP server: its tokens, its addresses, and its end.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file tests writes at the end of a server and during a backup.
+// This file tests writes while a server ends and while a backup is made.
 
 package cli
 
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TestRequestsFinish tests that a request in progress is answered, and its write stored, when the
-// server is told to end.
+// TestRequestsFinish tests a request that is in progress when the server is told to end. The request must be answered,
+// and its write must be stored.
 func TestRequestsFinish(t *testing.T) {
 	s := newStreet(t, "")
 	c, err := net.Dial("tcp", s.addr)
@@ -43,7 +43,7 @@ func TestRequestsFinish(t *testing.T) {
 	}
 	ended := make(chan int, 1)
 	go func() { ended <- s.stop() }()
-	for { // until the server refuses new connections
+	for { // Wait until the server refuses new connections.
 		n, err := net.DialTimeout("tcp", s.addr, time.Second)
 		if err != nil {
 			break
@@ -67,8 +67,8 @@ func TestRequestsFinish(t *testing.T) {
 	}
 }
 
-// TestBackupDuringWrites tests that a backup of a tenant during writes contains all writes that were
-// acknowledged before the backup, is valid, and contains no other tenant.
+// TestBackupDuringWrites makes a backup of a tenant while others write. The backup must be valid, must contain every
+// write that was acknowledged before it began, and must contain no other tenant.
 func TestBackupDuringWrites(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t, "")

@@ -1,4 +1,4 @@
-// This file implements the command "oxbow session", which shows past sessions of agents.
+// This file implements the command "oxbow session", which shows the past sessions of agents.
 
 package cli
 
@@ -83,8 +83,8 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-// moveEventsToResumedTurn moves the events at the start of a resumed session to the turn that follows
-// them. The archive stores them at the end of the previous turn.
+// moveEventsToResumedTurn moves the events at a resumed session's start to the turn that follows them. The archive
+// stores these events at the end of the turn before.
 func moveEventsToResumedTurn(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
@@ -100,8 +100,8 @@ func moveEventsToResumedTurn(turn, next *session.Turn) {
 	turn.Events = turn.Events[:n]
 }
 
-// showTurn prints a turn. It marks the person's text with > and calls with $ and *. It is not a report
-// because a session is read like a conversation.
+// showTurn prints a turn. Lines of the person begin with >, and calls begin with $ or *. It does not print a report,
+// because people read a session like a conversation.
 func (env *environment) showTurn(turn *session.Turn) {
 	env.printf("\n%s\n", env.dim(fmt.Sprintf("%d  %s", turn.Number, env.formatDate(turn.StartTime))))
 	for _, e := range turn.Events {
@@ -162,7 +162,7 @@ func (env *environment) showCall(c *session.ToolCall) {
 }
 
 func sessionSearchCommand(mem *openMemory) *cobra.Command {
-	var whole bool // a token budget was given
+	var whole bool // whether whole contents are printed, because a token budget was given
 	var files bool
 	c := &cobra.Command{
 		Use:   "search WORDS…",

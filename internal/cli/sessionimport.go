@@ -29,7 +29,7 @@ stay unchanged.`,
 	})
 }
 
-// prepareSessionImport sets the fields for this machine that a session import needs.
+// prepareSessionImport sets the fields of the input that depend on this machine.
 func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	in.Home = mem.env.userHomeDir()
 	if in.DryRun {
@@ -43,5 +43,6 @@ func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 		leftOut func(transcript.LeftOutParts)) session.TranscriptReader {
 		return transcript.NewCountingReader(mem.newReportCleaner(), unread, leftOut)
 	}
-	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
+	// The archive is created only if there is a spool.
+	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700)
 }

@@ -1,4 +1,4 @@
-// This file tests the state in which an import of sessions leaves the archive.
+// This file tests the archive after an import of sessions.
 
 package cli
 
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSessionImportMakesIndex tests that an import of many turns creates the index of the archive.
-// Without the index, no later prompt would be answered in the time that a hook has.
+// TestSessionImportMakesIndex tests that an import of many turns creates the archive's index. Without the index, no
+// later hook could answer a prompt in time.
 func TestSessionImportMakesIndex(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.vars["HOME"], ".claude", "projects", "-p")
@@ -37,7 +37,7 @@ func TestSessionImportMakesIndex(t *testing.T) {
 		t.Fatalf("session import says %q", said)
 	}
 	fi, err := os.Stat(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow.idx"))
-	if err != nil || fi.Size() == 0 { // an empty file means that no index was needed yet
+	if err != nil || fi.Size() == 0 { // An empty file means that the archive has needed no index yet.
 		t.Errorf("the archive has no index: %v", err)
 	}
 	if said := w.must(t, "session", "search", "heron 399"); !strings.Contains(said, "heron 399") {
@@ -46,8 +46,9 @@ func TestSessionImportMakesIndex(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestSessionImportAgain imports a session of Claude Code while it grows, ends in an incomplete line, and is rewritten.
-// Each import adds only the new turns, and an import without a change adds nothing.
+// TestSessionImportAgain imports a session of Claude Code several times: while it grows, when it ends in an incomplete
+// line, and after it was rewritten. Each import must add only the new turns. An import without a change must add
+// nothing.
 func TestSessionImportAgain(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(w.vars["HOME"], ".claude", "projects", "-p", "s1.jsonl")
@@ -88,8 +89,8 @@ func TestSessionImportAgain(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestSessionImportPromptList imports the prompts of a session without a transcript, and those of a session whose
-// transcript was imported and then deleted. The latter are in the archive already.
+// TestSessionImportPromptList imports the prompts of a session that has no transcript, and those of a session whose
+// transcript was imported and then deleted. The archive already contains the latter.
 func TestSessionImportPromptList(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.vars["HOME"], ".claude")

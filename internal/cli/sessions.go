@@ -1,4 +1,4 @@
-// This file opens the session archive and drains the spool of hook reports into it.
+// This file opens the archive of sessions, and drains the spool with hook reports into it.
 
 package cli
 
@@ -28,18 +28,18 @@ import (
 )
 
 const (
-	// drainTimeout is how long a command waits until hook reports have been moved into the archive.
-	// The next command moves the rest.
+	// drainTimeout is how long a command waits while hook reports are moved into the archive. The next command moves
+	// the rest.
 	drainTimeout = 500 * time.Millisecond
 
-	// The archive compacts itself because a turn is rewritten each time it grows.
+	// The archive compacts itself, because each time a turn grows, the whole turn is written again.
 	archiveKeepChanges = 1000
 	archiveKeepFor     = 7 * 24 * time.Hour
 )
 
-// drainedArchiveOpener returns a function that opens the archive of the home at its first call. Every call
-// drains the spool, unless isArchiveReadOnly is set, and returns the part of the archive that the run may
-// see. The archive is closed at the end of the run.
+// drainedArchiveOpener returns a function that opens the home's archive at its first call. Every call drains the
+// spool, unless isArchiveReadOnly is set, and returns the part of the archive that the run may see. The archive is
+// closed at the end of the run.
 func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Archive, error) {
 	if mem.openDrainedArchive == nil {
 		o := &archiveOpener{mem: mem}
@@ -48,24 +48,25 @@ func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Ar
 	return mem.openDrainedArchive
 }
 
-// undrainedArchiveOpener is like archive, but does not drain the spool. The returned archive is nil if there
-// is none that can be queried at once.
+// undrainedArchiveOpener is like drainedArchiveOpener, but the function does not drain the spool. It returns nil if
+// there is no archive that can be queried at once.
 func (mem *openMemory) undrainedArchiveOpener() func(context.Context) (*session.Archive, error) {
 	mem.drainedArchiveOpener()
 	return mem.openUndrainedArchive
 }
 
-// archiveOpener opens the archive of the home once. It is safe for concurrent use.
+// archiveOpener opens the home's archive once. It is safe for concurrent use.
 type archiveOpener struct {
 	mem *openMemory
 
 	mu                           sync.Mutex // guards the fields below
 	wholeArchive, visibleArchive *session.Archive
-	isMissing                    bool // there is no archive; all is an empty one in memory
+	isMissing                    bool // The home has no archive. wholeArchive is an empty archive in memory.
 	spool                        session.Spool
 }
 
-// openDrained returns the archive after draining the hook reports into it, unless isArchiveReadOnly is set.
+// openDrained returns the archive after draining the spool into it. If isArchiveReadOnly is set, it does not drain the
+// spool.
 func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -77,7 +78,7 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	if mayWrite && !o.mem.isArchiveReadOnly {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, drainTimeout))
 		r, err := all.DrainSpool(short, o.spool, transcript.NewReader(o.mem.newReportCleaner(), nil))
-		for _, t := range r.ChangedSessions { // oxbow inbox handles sessions for which the time is too short
+		for _, t := range r.ChangedSessions { // If the time is too short, oxbow inbox examines the sessions later.
 			if short.Err() == nil {
 				err = errors.Join(err, inbox.StoreLessons(short, all, t))
 			}
@@ -90,30 +91,29 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	return o.visibleArchive, nil
 }
 
-// maxUnindexed is the maximum size, in bytes, of an archive that can be queried at once without
-// an index file.
+// maxUnindexed is the maximum size, in bytes, of an archive that can be queried at once although it has no index file.
 const maxUnindexed = 4 << 20
 
-// isQueryableNow reports whether the archive exists and can be queried at once: it has at most
-// maxUnindexed bytes, or an index file.
+// isQueryableNow reports whether the archive in a file can be queried at once. This is so if it has an index file, or
+// at most maxUnindexed bytes.
 func isQueryableNow(file string) bool {
 	fi, err := os.Stat(file)
 	if err != nil || fi.Size() <= maxUnindexed {
 		return err == nil
 	}
 	fi, err = os.Stat(file + index.FileSuffix)
-	return err == nil && fi.Size() > 0 // otherwise the next query creates the index
+	return err == nil && fi.Size() > 0 // Without an index file, the next query creates the index.
 }
 
-// openWithoutDrain returns the archive without draining the spool. It returns nil if there is no archive that
-// can be queried at once.
+// openWithoutDrain returns the archive without draining the spool. It returns nil if there is no archive that can be
+// queried at once.
 func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.wholeArchive == nil || o.isMissing {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
-			return nil, nil // without a home there is no archive
+			return nil, nil // Ignore the error: without a home, there is no archive.
 		}
 		if !isQueryableNow(filepath.Join(home, session.StoreFile)) {
 			return nil, nil
@@ -123,8 +123,7 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 	return o.visibleArchive, err
 }
 
-// openArchive opens the archive, and tries again in later calls if there was none. The caller must hold
-// o.mu.
+// openArchive opens the archive. If there was none, a later call tries again. The caller must hold o.mu.
 func (o *archiveOpener) openArchive() (err error) {
 	if o.wholeArchive == nil || o.isMissing {
 		home, err := o.mem.finder.archiveHome()
@@ -154,7 +153,7 @@ func (o *archiveOpener) openArchive() (err error) {
 	return nil
 }
 
-// archiveHome returns the home, or an error if the home cannot have an archive.
+// archiveHome returns the home. It returns an error if the home cannot have an archive.
 func (finder *homeFinder) archiveHome() (string, error) {
 	if err := finder.requireOwnLayout("session"); err != nil {
 		return "", err
@@ -179,15 +178,15 @@ func (finder *homeFinder) archiveHome() (string, error) {
 	return finder.trustedHome()
 }
 
-// fingerprintFile returns the file with fingerprints of the texts that a home's sessions have read.
+// fingerprintFile returns the file with the fingerprints of the texts that a home's sessions have read.
 func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FingerprintFile(now)
 	return &p
 }
 
-// openArchive opens the archive. It is opened for writing if that is possible and the archive or
-// a spool exists. If neither exists, none is true and the archive is an empty one in memory. Such
-// an archive must not be used to drain a spool that is created later.
+// openArchive opens the archive of a home. It opens it for writing if this is possible, and if the archive or a spool
+// exists. If neither exists, none is true and the result is an empty archive in memory. A spool that is created later
+// must not be drained into it.
 func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -230,14 +229,15 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 	}, none, nil
 }
 
-// newReportCleaner returns a function that removes secrets and the fences of hooks from a text that a client reports.
+// newReportCleaner returns a function that removes secrets, and the fences of hooks, from a text that a client
+// reported.
 func (mem *openMemory) newReportCleaner() func(string) string {
 	cleaner := mem.secretScreening().Cleaner()
 	return func(s string) string { return cleaner.CleanText(session.StripFences(s)) }
 }
 
-// findProject returns the name and root of the project that contains a directory. The directory may have been deleted,
-// or be a path of another operating system. If no project is found, the name is empty and the root is dir.
+// findProject returns the name and the root of the project that contains a directory. The directory may have been
+// deleted, or may be a path of another operating system. If no project is found, the name is "" and the root is dir.
 func findProject(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
 		words := strings.FieldsFunc(project.MainWorktreeDir(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
@@ -255,8 +255,8 @@ func findProject(dir string) (name, root string) {
 	return p.Name, p.RootDir
 }
 
-// findArchivedProject is like findProject, but for the directory of an archived session. If the
-// directory has been deleted, such as a removed worktree, the name is a guess and root is "".
+// findArchivedProject is like findProject, for the directory of an archived session. If that directory was deleted, as
+// a removed worktree is, the name is a guess and the root is "".
 func findArchivedProject(dir string) (name, root string) {
 	name, root = findProject(dir)
 	if root == dir && !isDir(dir) {
@@ -265,8 +265,8 @@ func findArchivedProject(dir string) (name, root string) {
 	return name, root
 }
 
-// sessionExposure returns the texts that a caller's session was shown or has read. The result is
-// empty if the home cannot have sessions.
+// sessionExposure returns the texts that the session of a caller was shown or has read. The result is empty if the
+// home cannot have sessions.
 func (mem *openMemory) sessionExposure(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := mem.finder.archiveHome()
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file tests when the archive can answer at once.
+// This file tests when the archive can be queried at once.
 
 package cli
 
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAnswersNow tests that the number of times that an entry was shown is not counted if this requires
-// reading the whole archive.
+// TestAnswersNow tests that oxbow does not count how often an entry was shown if this would require reading the whole
+// archive.
 func TestAnswersNow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions.oxbow")
 	size := func(name string, n int64) {

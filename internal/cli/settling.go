@@ -1,4 +1,4 @@
-// This file collects work that must be done before a memory is closed.
+// This file collects functions that must be called before a memory is closed.
 
 package cli
 

@@ -1,5 +1,4 @@
-// This file implements the command "oxbow setup" and starts a server in the way a client starts
-// it.
+// This file implements the command "oxbow setup". It also starts a server in the way in which a client would start it.
 
 package cli
 
@@ -27,7 +26,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// setupIn contains the arguments of the verb, and the flag --yes.
+// setupIn contains the verb's input, and the flag --yes.
 type setupIn struct {
 	clients.SetupIn
 	Yes bool `json:"yes,omitempty" usage:"Do not ask."`
@@ -91,8 +90,8 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	})
 }
 
-// checkConflicts returns an error for options that would have no effect. asks reports whether the
-// person is asked which clients to set up.
+// checkConflicts returns an error for options that would have no effect. The argument asks says whether the person is
+// asked which clients to set up.
 func (in *setupIn) checkConflicts(asks bool) error {
 	switch {
 	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.Check:
@@ -108,12 +107,12 @@ func (in *setupIn) checkConflicts(asks bool) error {
 	return nil
 }
 
-// hasOptions reports whether an option that affects how a client is set up is given.
+// hasOptions reports whether an option that changes how a client is set up was given.
 func (in *setupIn) hasOptions() bool {
 	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.Trust || in.OwnMemory != ""
 }
 
-// fillSetupInput fills in the facts about the machine that setup needs.
+// fillSetupInput sets the fields of the input that depend on this machine.
 func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 	in.World = mem.env.setupMachine()
 	in.Project = projectName
@@ -138,7 +137,7 @@ func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 	in.PluginFile = func(argv []string) string {
 		b, err := hook.OpencodePlugin(argv)
 		if err != nil {
-			panic(err) // a list of strings can always be encoded as JSON
+			panic(err) // This cannot happen, because a list of strings can always be encoded.
 		}
 		return string(b)
 	}
@@ -147,9 +146,9 @@ func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 	return nil
 }
 
-// approvedTools returns the tools that may run without asking in a home with another layout: all
-// tools that a server of the home may list. hasOtherLayout is false if the home has oxbow's own layout
-// or cannot be opened.
+// approvedTools returns the tools that may run without asking the person in a home of another layout. These are all
+// tools that a server of the home may list. isLayout is false if the home has oxbow's own layout, or if it cannot be
+// opened.
 func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
@@ -165,7 +164,7 @@ func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
 	}
 	tools := serverTools(h, sets)
 	if mayUseMemory(h) {
-		// These are listed only in a working tree, if there are profiles, or if programs may be started.
+		// These tools are listed only in a working tree, if there are profiles, or if programs may be started.
 		more := append(sets.SelectTools(annotations.CodeTools()), sets.SelectTools(profiles.SubAgentTools(nil))...)
 		tools = verb.WithProfiles(append(tools, more...), sets)
 	}
@@ -193,8 +192,8 @@ func projectName(dir string) string {
 	return name
 }
 
-// mirrorClientMemory copies changes in a client's own memory into this memory, if setup was told to
-// mirror it. It is called when a session of the client sends a report.
+// mirrorClientMemory copies changes in a client's own memory into this memory, if setup was told to do so. It is
+// called when a session of the client sends a report.
 func (mem *openMemory) mirrorClientMemory(ctx context.Context, home string, r hook.Report) {
 	if !clients.HasMirrors(home) {
 		return
@@ -213,7 +212,7 @@ func (mem *openMemory) mirrorClientMemory(ctx context.Context, home string, r ho
 	_, _ = callVerb(ctx, mem, clients.Mirror, in)
 }
 
-// confirmChanges shows the planned changes and asks the person to confirm.
+// confirmChanges shows the planned changes of files, and asks the person to confirm them.
 func (env *environment) confirmChanges(all []clients.SetupFile) error {
 	rows := 0
 	for _, f := range all {
@@ -244,7 +243,7 @@ func (env *environment) showDiffs(all []clients.SetupFile) {
 	}
 }
 
-// countChangedLines returns the numbers of lines that a unified diff adds and removes.
+// countChangedLines returns how many lines a unified diff adds and removes.
 func countChangedLines(diff string) (added, removed int) {
 	for line := range strings.Lines(diff) {
 		switch {
@@ -258,7 +257,7 @@ func countChangedLines(diff string) (added, removed int) {
 	return added, removed
 }
 
-// cleanLines makes a text of several lines safe to print on a terminal.
+// cleanLines makes a text safe to print on a terminal, and keeps its line breaks.
 func cleanLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -267,8 +266,8 @@ func cleanLines(s string) string {
 	return b.String()
 }
 
-// askClients lists the clients and asks whether to set up all that are installed and not set up.
-// If the answer is no, it asks about each client. It returns the chosen clients.
+// askClients lists the clients, and asks whether to set up all clients that are installed and not set up yet. If the
+// answer is no, it asks about each client. It returns the chosen clients.
 func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := callVerb(ctx, mem, clients.SetupClients, in)
 	if err != nil {
@@ -293,7 +292,7 @@ func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chos
 	return chosen, nil
 }
 
-// confirmEachClient asks about each client whether to set it up, and returns the chosen clients.
+// confirmEachClient asks for each client whether to set it up. It returns the names of the chosen clients.
 func (env *environment) confirmEachClient(names, titles []string) (chosen []string) {
 	for i, name := range names {
 		if env.confirm("Set up "+titles[i]+"?") == nil {
@@ -303,15 +302,15 @@ func (env *environment) confirmEachClient(names, titles []string) (chosen []stri
 	return chosen
 }
 
-// probeTimeout is the time limit for the answer of a started server.
+// probeTimeout is the maximum time for which a started server may take to answer.
 const probeTimeout = 20 * time.Second
 
 // clientVariables lists the environment variables that every client passes to its servers.
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// probeServer starts a server as a client would, and returns the server's home and newest entry,
-// or the error. If the server created an empty home, the home is removed again.
+// probeServer starts a server as a client would. It returns the server's home and newest entry, or the error. If the
+// server has created an empty home, probeServer removes the home.
 func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup.ServerAnswer {
 	text, home, isError, err := finder.queryServer(ctx, s)
 	answer := setup.ServerAnswer{Home: home, Text: text, Err: err}
@@ -321,8 +320,8 @@ func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup
 	return answer
 }
 
-// queryServer starts a server as a client would, and asks for the newest entry or the context. It
-// returns the answer and the server's home.
+// queryServer starts a server as a client would, and asks for the newest entry. In a home of another layout, it asks
+// for the context. It returns the answer and the server's home.
 func (finder *homeFinder) queryServer(
 	ctx context.Context,
 	s setup.Server,
@@ -342,7 +341,7 @@ func (finder *homeFinder) queryServer(
 		return "", "", false, err
 	}
 	for _, made := range slices.Backward(setup.MissingDirs(home)) {
-		defer func() { _ = os.Remove(made) }() // fails if the directory is not empty
+		defer func() { _ = os.Remove(made) }() // Ignore the error: a directory that is not empty is not removed.
 	}
 	argv := s.Argv()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -363,8 +362,8 @@ func (finder *homeFinder) queryServer(
 	return answer, home, isError, err
 }
 
-// queryNewestEntry calls the server's tool list. The server for a home in another layout lacks this
-// tool. It is asked for the context of the home.
+// queryNewestEntry calls the server's tool list. The server for a home of another layout does not have this tool. It
+// is asked for the context of the home instead.
 func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
@@ -392,10 +391,9 @@ func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer s
 	return answer, got.IsError, nil
 }
 
-// clientEnvironment returns the environment variables and the directory in which a client would start
-// the server. The variables are the variables that every client passes, and the variables in the
-// server's configuration. The directory is the user's own, unless the home was found from the
-// working directory.
+// clientEnvironment returns the environment variables and the directory with which a client would start the server.
+// The variables are those that every client passes, and those in the server's configuration. The directory is the
+// user's home directory, unless the home was found from the working directory.
 func (finder *homeFinder) clientEnvironment(s setup.Server) (vars map[string]string, dir string, err error) {
 	_, rule, err := finder.findHome()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests of the question before setup changes a client's files.
+// This file tests the question that setup asks before it changes the files of clients.
 
 package cli
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// linesTyped returns one line at each read, as a terminal does.
+// linesTyped is an input that returns one line at each read, as a terminal does.
 type linesTyped []string
 
 func (l *linesTyped) Read(b []byte) (int, error) {
@@ -28,7 +28,7 @@ func TestSetupAsks(t *testing.T) {
 		typed     linesTyped
 		agreed    bool
 		summary   bool
-		different bool // the difference is shown
+		different bool // The difference between the files is shown.
 	}{
 		{"a long difference", 24, linesTyped{"n\n"}, false, true, false},
 		{"a long difference, agreed", 24, linesTyped{"\n"}, true, true, false},
@@ -42,7 +42,7 @@ func TestSetupAsks(t *testing.T) {
 			w.env.StderrTerm = true
 			w.env.Height = c.height
 			w.env.Stdin = &c.typed
-			// After an agreement, setup fails here, because it cannot start the server.
+			// After the person agrees, setup fails here, because it cannot start the server.
 			_, _, stderr := w.run(t, "setup", "claude")
 			if !strings.Contains(stderr, "Change these files? ") ||
 				strings.Contains(stderr, "−0 lines)") != c.summary ||

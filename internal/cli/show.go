@@ -1,6 +1,6 @@
-// This file prints entries, changes and annotations for people. These layouts differ from the layout of reports. The
-// facts about an entry are above its text, a log has one row for each change, and an annotation looks like a comment
-// in code.
+// This file prints entries, changes and annotations for people. These have layouts of their own instead of the layout
+// of reports: the facts about an entry are above its text, a log has one row for each change, and an annotation looks
+// like a comment in code.
 
 package cli
 
@@ -23,15 +23,15 @@ import (
 
 func formatSeq(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
-// parseTime parses a time in an answer. It returns the zero time if s is not a time.
+// parseTime parses a time in a verb's answer. It returns the zero time if s is not a time.
 func parseTime(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// formatLabels formats labels in the order in which people look for them: the project, the tags, and
-// the other labels sorted by key. If a key has more than maxValues values, formatLabels writes only
-// the first maxValues values and the number of omitted values.
+// formatLabels formats labels in the order in which people look for them: the project, the tags, and then the other
+// labels, sorted by key. If a key has more than maxValues values, only the first maxValues values and the number of
+// the others are written.
 func formatLabels(labels map[string][]string, maxValues int) string {
 	var keys, words []string
 	for key := range labels {
@@ -52,10 +52,9 @@ func formatLabels(labels map[string][]string, maxValues int) string {
 	return cleanControl(strings.Join(words, " "))
 }
 
-// visibleLabels returns a copy of labels without labels that are shown elsewhere, namely import
-// sources (shown only by get) and states of cited files (shown only by --json). For a session's
-// turn it also removes labels that repeat the turn's name, and internal labels of hooks and the
-// archive.
+// visibleLabels returns a copy of the labels without those that are shown elsewhere. These are the sources of imports,
+// which only get shows, and the states of cited files, which only --json shows. For a turn of a session, it also
+// leaves out labels that repeat the turn's name, and internal labels of hooks and of the archive.
 func visibleLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
@@ -71,10 +70,10 @@ func visibleLabels(labels map[string][]string) map[string][]string {
 	return labels
 }
 
-// maxLabelValues is the maximum number of values for a key on a line with other labels.
+// maxLabelValues is the maximum number of values that are shown for one key.
 const maxLabelValues = 4
 
-// entrySummary returns an entry's kind, date and labels on one line.
+// entrySummary returns a line with an entry's kind, date and labels.
 func (env *environment) entrySummary(e verb.Entry) string {
 	parts := []string{e.Kind}
 	if at := parseTime(e.Created); !at.IsZero() {
@@ -102,7 +101,7 @@ func citationText(c verb.FileRef) string {
 	return oneLine(s + " (" + c.StateText + ")")
 }
 
-// describeAuthor describes the author of a version, such as "person, cli" or "agent claude, mcp".
+// describeAuthor describes who wrote a version, such as "person, cli" or "agent claude, mcp".
 func describeAuthor(s verb.Source) string {
 	w := s.Actor
 	if s.Agent != "" {
@@ -123,7 +122,7 @@ func describeAuthor(s verb.Source) string {
 	return cleanControl(w)
 }
 
-// showEntryHeader prints an entry without its content.
+// showEntryHeader prints the facts about an entry, without the content.
 func (env *environment) showEntryHeader(e verb.Entry) {
 	env.printf("%s\n", env.bold(printableName(e.Name)))
 	for _, f := range env.entryFacts(e) {
@@ -132,7 +131,7 @@ func (env *environment) showEntryHeader(e verb.Entry) {
 	env.printf("\n")
 }
 
-// entryFacts returns the facts about an entry in the order in which they are shown.
+// entryFacts returns the facts about an entry in the order in which they are printed.
 func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	add := func(name, value string) {
 		if value != "" {
@@ -141,7 +140,7 @@ func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	}
 	add("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
-	delete(labels, oxbow.LabelFileBlob) // only for programs; --json shows it
+	delete(labels, oxbow.LabelFileBlob) // This label is only for programs. --json shows it.
 	add("labels", formatLabels(labels, oxbow.MaxLabels))
 	add("aliases", cleanControl(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {
@@ -160,8 +159,7 @@ func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	return fs
 }
 
-// showChanges prints changes and the entries that they touched. The changes of one import share a
-// line.
+// showChanges prints changes, and the entries that each change touched. All changes of one import share a line.
 func (env *environment) showChanges(changes []verb.Change) {
 	for _, o := range verb.JoinImportChanges(changes) {
 		env.showOperation(o)
@@ -213,7 +211,7 @@ func (env *environment) showOperation(c verb.Operation) {
 	env.printWrapped(env.dim(head), env.cutColumns(oneLine(text), room))
 }
 
-// showAnnotationBackground prints the rejected alternatives of an annotation, and the prompt that led to the edit.
+// showAnnotationBackground prints the alternatives that an annotation rejects, and the prompt that led to the edit.
 func (env *environment) showAnnotationBackground(n annotations.Annotation) {
 	for _, r := range n.RejectedAlternatives {
 		env.printWrapped("  ", "rejected: "+oneLine(r))
@@ -223,7 +221,7 @@ func (env *environment) showAnnotationBackground(n annotations.Annotation) {
 	}
 }
 
-// showAnnotation prints one annotation.
+// showAnnotation prints an annotation as a comment below its line.
 func (env *environment) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
@@ -263,8 +261,8 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	env.printf("  %s\n", env.dim(oneLine(strings.Join(by, ", "))))
 }
 
-// placementText describes how an annotation was placed, with which confidence, and whether it is
-// archived.
+// placementText describes how the lines of an annotation were found, with which confidence, and whether the annotation
+// is archived.
 func placementText(n annotations.Annotation) string {
 	placed := n.PlacingName
 	if n.PlacingName != string(annotate.Lost) {
@@ -276,7 +274,7 @@ func placementText(n annotations.Annotation) string {
 	return placed
 }
 
-// showEmptyReasons explains on standard error why a result is empty, unless --quiet is set.
+// showEmptyReasons prints on standard error why a result is empty. It prints nothing if --quiet is set.
 func (env *environment) showEmptyReasons(why []verb.Note, nearNames []string) {
 	if env.quiet {
 		return
@@ -292,14 +290,14 @@ func (env *environment) showEmptyReasons(why []verb.Note, nearNames []string) {
 	}
 }
 
-// showNotes prints the notes that a verb returned for its caller.
+// showNotes prints the notes that a verb returned.
 func (env *environment) showNotes(notes []verb.Note) {
 	for _, n := range notes {
 		env.printNote("%s", cleanControl(formatNote(n)))
 	}
 }
 
-// scoreFacts returns the parts of a hit's score, each with its origin, followed by the total.
+// scoreFacts returns the parts of a hit's score and what each depends on, followed by the total.
 func scoreFacts(h verb.Entry) (fs []tui.Fact) {
 	x := h.Explanation
 	add := func(score float64, of string) {

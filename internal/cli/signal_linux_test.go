@@ -1,4 +1,4 @@
-// This file ends the program at a terminal while it works.
+// This file stops the program at a terminal while it works.
 
 package cli
 
@@ -20,15 +20,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// terminalRun is oxbow at a terminal.
+// terminalRun is a run of oxbow at a terminal.
 type terminalRun struct {
 	cmd    *exec.Cmd
 	person *os.File
-	out    bytes.Buffer // its standard output
+	out    bytes.Buffer // the program's standard output
 	shown  strings.Builder
 }
 
-// atTerminal starts oxbow with a terminal as standard input and error.
+// atTerminal starts oxbow with a terminal as its standard input and standard error.
 func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	t.Helper()
 	person, program := testenv.Terminal(t)
@@ -39,7 +39,8 @@ func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	s.cmd.Stdin = program
 	s.cmd.Stdout = &s.out
 	s.cmd.Stderr = program
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // the controlling terminal is standard input
+	// Standard input becomes the controlling terminal.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,7 @@ func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	return s
 }
 
-// until reads the terminal's output until it contains the text. If the text is "", until reads to the
-// end of the output.
+// until reads the terminal's output until it contains the text. If the text is "", it reads to the end of the output.
 func (s *terminalRun) until(t *testing.T, text string) {
 	t.Helper()
 	b := make([]byte, 1024)
@@ -63,18 +63,19 @@ func (s *terminalRun) until(t *testing.T, text string) {
 	}
 }
 
-// spent returns the processor time of a running process.
+// spent returns the processor time that a running process has used.
 func spent(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	var at unix.Timespec
-	if err := unix.ClockGettime(int32(^pid)<<3|2, &at); err != nil { // clock ID as in clock_getcpuclockid(3)
+	// clock ID of the process's processor time, as clock_getcpuclockid(3) computes it
+	if err := unix.ClockGettime(int32(^pid)<<3|2, &at); err != nil {
 		t.Fatal(err)
 	}
 	return time.Duration(at.Nano())
 }
 
-// TestSignalsEndWork tests that long work ends by itself after Ctrl-C and SIGTERM, with status 1, after
-// at most 100 ms of processor time, and without damage to the written data.
+// TestSignalsEndWork tests that long work ends after Ctrl-C and after SIGTERM. It must end with exit status 1, after
+// at most 100 ms of processor time, and must not damage what was written.
 func TestSignalsEndWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of work")
@@ -88,7 +89,7 @@ func TestSignalsEndWork(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "many.jsonl"), lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A text without spaces, whose characters are all different words.
+	// This text has no spaces, and each of its characters is a word.
 	r := rand.New(rand.NewSource(1))
 	text := func() string {
 		var b strings.Builder
@@ -117,7 +118,7 @@ func TestSignalsEndWork(t *testing.T) {
 	for _, tt := range []struct {
 		home string
 		args []string
-		term bool // with SIGTERM instead of Ctrl-C
+		term bool // use SIGTERM instead of Ctrl-C
 	}{
 		{"many", []string{"import", "many.jsonl"}, false},
 		{"hostile", []string{"recall", "dog"}, false},
@@ -151,7 +152,7 @@ func TestSignalsEndWork(t *testing.T) {
 		}
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			took := stopped(t)
-			for range 2 { // try twice, because the kernel needs more time on a busy machine
+			for range 2 { // Try twice, because the kernel needs more time on a busy machine.
 				if took > most {
 					took = min(took, stopped(t))
 				}
@@ -170,8 +171,7 @@ func TestSignalsEndWork(t *testing.T) {
 	}
 }
 
-// TestServerOnATerminal tests that a server on a terminal explains what it waits for and how to
-// configure clients.
+// TestServerOnATerminal tests that a server on a terminal prints what it waits for, and how to configure clients.
 func TestServerOnATerminal(t *testing.T) {
 	s := atTerminal(t, t.TempDir(), "mcp")
 	s.until(t, "oxbow mcp\r\n")
@@ -192,14 +192,14 @@ func TestServerOnATerminal(t *testing.T) {
 	}
 }
 
-// TestClosedTerminalKeepsEdit tests that an edited text is kept if the terminal is closed at the
-// question about the edit.
+// TestClosedTerminalKeepsEdit tests that an edited text is kept if the terminal is closed while a question about the
+// edit is open.
 func TestClosedTerminalKeepsEdit(t *testing.T) {
 	testEndOfQuestion(t, func(s *terminalRun) error { return s.person.Close() })
 }
 
-// TestQuitKeepsEdit is like TestClosedTerminalKeepsEdit, for Ctrl-\ and Ctrl-C at the question. The
-// terminal shows what is typed afterwards.
+// TestQuitKeepsEdit is like TestClosedTerminalKeepsEdit, for Ctrl-\ and Ctrl-C. Afterwards, the terminal must show
+// what the person types.
 func TestQuitKeepsEdit(t *testing.T) {
 	for _, key := range []string{"\x1c", "\x03"} {
 		testEndOfQuestion(t, func(s *terminalRun) error {
@@ -216,7 +216,7 @@ func TestQuitKeepsEdit(t *testing.T) {
 	}
 }
 
-// testEndOfQuestion calls end at the question about an edit, and checks that the edited text is kept.
+// testEndOfQuestion calls end while the question about an edit is open, and checks that the edited text is kept.
 func testEndOfQuestion(t *testing.T, end func(*terminalRun) error) {
 	t.Helper()
 	dir := t.TempDir()

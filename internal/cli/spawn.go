@@ -1,5 +1,4 @@
-// This file implements the command "oxbow spawn", and configures sub-agents for the command line
-// and for servers.
+// This file implements the command "oxbow spawn". It also configures sub-agents for the command line and for servers.
 
 package cli
 
@@ -57,7 +56,7 @@ type spawnIn struct {
 	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing, and do not start the sub-agent"`
 }
 
-// readTask returns the text of the task, from the second argument or from standard input.
+// readTask returns the text of the task. It is the second argument, or else is read from standard input.
 func (env *environment) readTask(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
 		return args[1], asUsageError(verb.CheckText("the task", args[1]))
@@ -96,8 +95,8 @@ func (mem *openMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAg
 	return printResult(mem, out, mem.env.showSpawnResult)
 }
 
-// showSpawnResult prints the briefing or, after a run, its summary. It does not print the report of the
-// answer, which is for models, because the output of the run has been shown before.
+// showSpawnResult prints the briefing or, if a sub-agent was run, the summary of its run. It does not print the report
+// of the answer, which is for models, because the run's output was already printed.
 func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		env.printText(out.Briefing)
@@ -124,10 +123,10 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settingsFile returns the path of the settings file that applies, or "". ignored is a file path
-// that does not apply, because the file may have come with a project. If $OXBOW_SETTINGS is set,
-// only that file applies. Sub-agents are started with this variable, because otherwise the settings
-// file of the home that the command line names would apply.
+// settingsFile returns the path of the settings file that applies, or "". ignored is the path of a file that does not
+// apply because it may have come with a project, or "". If $OXBOW_SETTINGS is set, only that file applies. Sub-agents
+// are started with this variable. Otherwise the settings of a home that the sub-agent's command line names would
+// apply.
 func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
@@ -150,7 +149,7 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	there := func(dir string) string {
 		f := filepath.Join(dir, subagent.SettingsFile)
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-			return "" // a home that is a file has no settings
+			return "" // The home is a store file and has no settings.
 		}
 		if _, err := os.Lstat(f); errors.Is(err, fs.ErrNotExist) {
 			return ""
@@ -168,8 +167,8 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	return file, ignored, nil
 }
 
-// trustsSettings reports whether the settings file of a home applies. In a home that is not the user's own, the user
-// must have trusted the file.
+// trustsSettings reports whether the settings file of a home applies. In a home that is not the user's own, it applies
+// only if the user has trusted the file.
 func (finder *homeFinder) trustsSettings(home, file string) bool {
 	if !ownership.AreSettingsTrusted(finder.host(), home, file) {
 		return false
@@ -177,7 +176,7 @@ func (finder *homeFinder) trustsSettings(home, file string) bool {
 	return finder.isOwnHome(home) || finder.host().Trusted.TrustsSettings(home, file)
 }
 
-// loadRunner returns the runner for sub-agents, or nil if there are no settings.
+// loadRunner returns the runner that starts sub-agents, or nil if there are no settings.
 func (finder *homeFinder) loadRunner() (*subagent.Runner, error) {
 	file, _, err := finder.settingsFile()
 	if err != nil || file == "" {
@@ -210,7 +209,7 @@ func (finder *homeFinder) loadRunner() (*subagent.Runner, error) {
 	return r, err
 }
 
-// subAgentDepth returns the nesting depth of this run: 0 if no sub-agent started it.
+// subAgentDepth returns how deeply this run is nested in sub-agents. It is 0 if no sub-agent started the run.
 func (env *environment) subAgentDepth() (int, error) {
 	d := env.Getenv(subagent.EnvDepth)
 	if d == "" {
@@ -223,9 +222,10 @@ func (env *environment) subAgentDepth() (int, error) {
 	return n, nil
 }
 
-// newSubAgentService returns the service that creates and starts sub-agents for this run.
+// newSubAgentService returns the service with which this run creates and starts sub-agents.
 func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
-	home, err := mem.finder.trustedHome() // a sub-agent receives the home by name, which would make it trusted
+	// The home must be trusted, because a sub-agent gets it by name, and a named home is trusted.
+	home, err := mem.finder.trustedHome()
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// This file tests sub-agents with real processes. The agent is this test program: it reads its
-// briefing, starts the memory that it was given, and tries to read more than it may.
+// This file tests sub-agents with real processes. The agent is this test program. It reads its briefing, starts the
+// server for the memory that it was given, and tries to read more than it may.
 
 package cli
 
@@ -20,7 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fakeAgent is an agent without a model. Its first argument specifies its action.
+// fakeAgent is the main function of an agent without a model. Its first argument says what to do.
 func fakeAgent() {
 	args := os.Args[1:]
 	fail := func(err error) {
@@ -30,7 +30,7 @@ func fakeAgent() {
 		}
 	}
 	switch args[0] {
-	case "work": // work BRIEFING CONFIG
+	case "work": // work BRIEFING CONFIG: uses the memory
 		b, err := os.ReadFile(args[1])
 		fail(err)
 		in, err := io.ReadAll(os.Stdin)
@@ -39,7 +39,7 @@ func fakeAgent() {
 		_, task, _ := strings.Cut(string(b), "\n# Task\n")
 		fmt.Printf("task: %s\n", strings.TrimSpace(task))
 		fail(useMemory(args[2]))
-		// Try to bypass the server with the command line.
+		// Try to read more with the command line, without the server.
 		out, err := exec.Command("oxbow", "get", "secret").CombinedOutput()
 		fmt.Printf("oxbow get secret: %v, %s", err, out)
 	case "fail":
@@ -54,7 +54,7 @@ func fakeAgent() {
 				fmt.Println(v)
 			}
 		}
-	case "wait": // wait ADDRESS: reports that it runs, and waits to be stopped
+	case "wait": // wait ADDRESS: reports that it runs, and then waits until it is stopped
 		c, err := net.Dial("tcp", args[1])
 		fail(err)
 		fmt.Println("begun")
@@ -68,7 +68,7 @@ func fakeAgent() {
 	}
 }
 
-// useMemory starts the server that a file configures, like a client, and prints its answers.
+// useMemory starts the server that a file configures, as a client does, and prints the server's answers.
 func useMemory(config string) error {
 	b, err := os.ReadFile(config)
 	if err != nil {
@@ -126,8 +126,8 @@ func useMemory(config string) error {
 	return cs.Close()
 }
 
-// TestServerStopsItsSubAgents tests that a server whose client disconnects stops its running sub-agents
-// and records this.
+// TestServerStopsItsSubAgents tests that a server whose client has disconnected stops its running sub-agents, and
+// records this.
 func TestServerStopsItsSubAgents(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -173,7 +173,7 @@ func TestServerStopsItsSubAgents(t *testing.T) {
 		t.Fatalf("the sub-agent ended early: %v", err)
 	}
 	w.env.Stdin = strings.NewReader("")
-	typed.Close() // the client disconnects
+	typed.Close() // This disconnects the client.
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the sub-agent goes on")
 	}

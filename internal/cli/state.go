@@ -1,5 +1,5 @@
-// This file implements "oxbow" without a subcommand. It shows the size of the memory, the proposals
-// that wait for the person, the changes by agents, and the next commands.
+// This file implements "oxbow" without a subcommand. It prints the size of the memory, the proposals that wait for the
+// person, the changes by agents, and the next commands.
 
 package cli
 
@@ -11,13 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-// nextCommand is a command that the person may want to type next, with its purpose.
+// nextCommand is a command that the person may want to run next, and its purpose.
 type nextCommand struct{ line, purpose string }
 
-// printMemoryState prints the state of the memory and three next commands. It reports whether it printed anything.
-// It does not print what agents changed, because printChangeNotice does. Without a readable memory,
-// printMemoryState prints nothing, because the list of commands is then more useful. It prints lines instead of a
-// report, because only a person at a terminal sees these lines.
+// printMemoryState prints the state of the memory and three next commands. It returns false, and prints nothing, if
+// the memory cannot be read, because the list of commands is then more useful. It does not print what agents changed,
+// because printChangeNotice does. It prints lines instead of a report, because only a person at a terminal sees them.
 func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	if mem.env.json || mem.env.quiet {
 		return false
@@ -61,8 +60,7 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	return true
 }
 
-// heldBackCount returns the number of entries that are held back from agents, or 0 if it is
-// unknown.
+// heldBackCount returns how many entries are held back from agents. It returns 0 if the number is unknown.
 func (mem *openMemory) heldBackCount(ctx context.Context) int {
 	out, err := callVerb(ctx, mem, labels.ListHeld, labels.HeldIn{})
 	if err != nil {

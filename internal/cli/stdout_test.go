@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// brokenWriter accepts a number of bytes and then fails.
+// brokenWriter accepts a number of bytes. Further writes fail.
 type brokenWriter struct {
 	room int
 	err  error

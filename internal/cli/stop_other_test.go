@@ -1,6 +1,6 @@
 //go:build !unix
 
-// This file is the fallback for systems on which processes cannot be suspended.
+// This file is for systems on which a process cannot be suspended.
 
 package cli
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// stop suspends a child process and returns when it is suspended.
+// stop suspends a child process, and returns when the process is suspended.
 func stop(p *os.Process) error {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return err

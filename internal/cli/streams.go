@@ -1,5 +1,5 @@
-// This file implements a standard input whose reads end with the run, and a standard output that
-// remembers its first write error.
+// This file implements a standard input whose reads end with the run, and a standard output that remembers its first
+// write error.
 
 package cli
 
@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// interruptibleReader is a reader whose Read returns when ctx ends, even if the underlying reader still
-// waits, so that Ctrl-C always works. It must be used by one goroutine at a time.
+// interruptibleReader is a reader whose Read returns when ctx ends, even if the underlying reader still waits.
+// Therefore Ctrl-C always works. Only one goroutine may use it at a time.
 type interruptibleReader struct {
 	ctx    context.Context
 	r      io.Reader
-	unread []byte // read but not yet returned
-	err    error  // returned once left is empty
+	unread []byte // bytes that were read and not returned yet
+	err    error  // error to return when unread is empty
 }
 
 // Read implements [io.Reader].
@@ -28,7 +28,7 @@ func (i *interruptibleReader) Read(p []byte) (int, error) {
 			b   []byte
 			err error
 		}
-		// Use a separate buffer, because an abandoned Read may still write to it.
+		// Read into a separate buffer, because an abandoned Read may still write to it.
 		done := make(chan result, 1)
 		go func() {
 			b := make([]byte, 64<<10)
@@ -50,8 +50,8 @@ func (i *interruptibleReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkedWriter forwards writes until one fails. Commands ignore write errors. The run reports
-// the first one at its end.
+// checkedWriter passes on writes until one fails. Commands ignore write errors, and the run reports the first one at
+// its end.
 type checkedWriter struct {
 	w io.Writer
 
@@ -63,16 +63,16 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return 0, c.err // do not write text after a gap
+		return 0, c.err // Write nothing more, so that the output has no gap.
 	}
 	n, err := c.w.Write(b)
 	c.err = err
 	return n, err
 }
 
-// joinWriteError returns the error of the run, joined with the first error of a write unless the run's
-// error already contains the write error. The error of a closed pipe is ignored, because a reader
-// such as head closes the pipe when it has read enough.
+// joinWriteError returns the error of a run joined with the first write error, unless the run's error already contains
+// it. If the write failed because a pipe was closed, the write error is ignored: a reader such as head closes the pipe
+// when it has read enough.
 func (c *checkedWriter) joinWriteError(run error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *checkedWriter) joinWriteError(run error) error {
 		"make room, or write to another place",
 	}
 	if errors.Is(run, errReported) {
-		return err // the command's own error has been printed already
+		return err // The command has already printed its own error.
 	}
 	return errors.Join(run, err)
 }

@@ -1,4 +1,4 @@
-// This file tests that streams end with the server.
+// This file tests that event streams end with the server.
 
 package cli
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestStreamsEnd tests that a stream that a client is reading ends when the server is told to end.
+// TestStreamsEnd tests that a stream ends when the server is told to end, although the client still reads it.
 func TestStreamsEnd(t *testing.T) {
 	for _, path := range []string{"/ui/events", "/api/v1/events", "/mcp", "/mcp/p/harbor"} {
 		t.Run(path[1:], func(t *testing.T) { streamEnds(t, path) })

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// writers contains the commands that write to a given path, with functions for their arguments.
+// writers contains the commands that write to a path, with a function that returns the arguments for a path.
 var writers = map[string]func(path string) []string{
 	"export":  func(p string) []string { return []string{"export", p, "--force"} },
 	"backup":  func(p string) []string { return []string{"backup", p, "--force"} },
@@ -31,8 +31,8 @@ var writers = map[string]func(path string) []string{
 	},
 }
 
-// readsFile contains the commands with a path in their usage that only read the path or choose their
-// output themselves.
+// readsFile contains the commands whose usage names a path, but which only read it or choose their output path
+// themselves.
 var readsFile = []string{"init", "import", "folder add", "session import", "load", "annotate", "annotate import",
 	"annotate move",
 	"annotate list", "annotate check", "annotate gc",
@@ -69,7 +69,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 		link := func(make func(old, name string) error, old, name string) string {
 			name = filepath.Join(w.dir, name)
 			if err := make(filepath.Join(home, old), name); err != nil {
-				t.Skip(err) // the system does not support links
+				t.Skip(err) // Skip the test: the system does not support links.
 			}
 			return name
 		}
@@ -92,7 +92,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 		for name, args := range writers {
 			for _, target := range targets {
 				if _, err := os.Stat(target); (name == "mcp" || name == "serve") && err == nil {
-					continue // the command reads an existing token
+					continue // The command reads an existing token file and does not write it.
 				}
 				status, stdout, stderr := w.run(t, append([]string{"--home", home}, args(target)...)...)
 				if after := snapshotOf(t, home); after != before {
@@ -150,7 +150,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 	}
 }
 
-// snapshotOf returns the names and contents of all files below a directory.
+// snapshotOf returns the names and the contents of all files below a directory.
 func snapshotOf(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -121,8 +121,8 @@ because your agents get them as the word of your team.`,
 	return c
 }
 
-// confirmTeamTrust asks whether to trust team files, unless --yes was given or nothing would be
-// trusted.
+// confirmTeamTrust asks the person whether to trust the team files. It does not ask if --yes was given, or if nothing
+// would be trusted.
 func (mem *openMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
 	trustsTeam := !in.List && !in.Forget && !in.DryRun
 	if !trustsTeam || yes {

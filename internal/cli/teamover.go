@@ -1,4 +1,4 @@
-// This file adds the team files' entries to a run's memory.
+// This file adds the entries in team files to the memory of a run.
 
 package cli
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// teamRecheckInterval is how long the result of a look is used that found no team files. A server looks
-// again because team files may be added or trusted later.
+// teamRecheckInterval is how long a search that found no team files is not repeated. A server searches again, because
+// team files may be added or trusted later.
 const teamRecheckInterval = time.Second
 
-// trustedTeamTree returns the team files of the working directory that the user trusts, or nil. Once
-// team files have been found, they are used for the whole run.
+// trustedTeamTree returns the team files of the working directory if the user trusts them, and otherwise nil. Once
+// team files were found, they are used for the rest of the run.
 func (mem *openMemory) trustedTeamTree() *team.Tree {
 	t := &mem.teamFiles
 	t.mu.Lock()
@@ -54,9 +54,8 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 	return t.tree
 }
 
-// withTeamEntries returns a read-only memory with the entries of m and of the trusted team files. It
-// returns m if team files are missing or cannot be read. Closing the returned memory does not
-// close m.
+// withTeamEntries returns a read-only memory with the entries of m and of the trusted team files. It returns m itself
+// if there are no team files, or if they cannot be read. Closing the returned memory does not close m.
 func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	t := mem.trustedTeamTree()
 	if t == nil {

@@ -1,4 +1,4 @@
-// This file tests the events, messages and limits of a server with tenants.
+// This file tests the events, the messages and the quotas of a server with tenants.
 
 package cli
 
@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestTenantEvents tests that streams of a tenant report only the tenant's own changes.
+// TestTenantEvents tests that a tenant's event stream reports only changes of that tenant.
 func TestTenantEvents(t *testing.T) {
 	s := newStreet(t, "")
 	for i, of := range neighbours {
@@ -59,8 +59,8 @@ func TestTenantEvents(t *testing.T) {
 	}
 }
 
-// TestServiceShowsNoLinks tests that the output of a service, which is usually kept in files, contains
-// no link with which somebody could sign in as a tenant.
+// TestServiceShowsNoLinks tests the output of a server that runs as a service. The output is usually kept in files, so
+// it must contain no link with which somebody could sign in as a tenant.
 func TestServiceShowsNoLinks(t *testing.T) {
 	s := &street{world: newWorld(t), links: map[string]string{}, service: true}
 	s.env.Rand = crand.Reader
@@ -76,8 +76,7 @@ func TestServiceShowsNoLinks(t *testing.T) {
 	}
 }
 
-// TestQuota tests that each interface refuses writes beyond the quota, with a message that tells what
-// to do.
+// TestQuota tests that each interface refuses a write beyond the quota, with a message that says what to do.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t, "tenant=alpha entries=4\ntenant=beta writes=1\n")

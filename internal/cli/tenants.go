@@ -1,5 +1,4 @@
-// This file implements the tenants of oxbow serve. Each tenant has a home of its own below the
-// server's home.
+// This file implements the tenants of oxbow serve. The home of each tenant is below the server's home.
 
 package cli
 
@@ -22,15 +21,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web"
 )
 
-// tenants manages the homes that one server serves.
+// tenants manages all homes that one server serves.
 type tenants struct {
 	mem        *openMemory
 	flags      serverFlags
 	server     runningServer
-	sessions   map[string]*web.Sessions // by tenant ("" is the server's own home)
-	limits     map[string]*tenant.Limit // by tenant; kept when a home is closed
+	sessions   map[string]*web.Sessions // browser sessions of each tenant ("" is the server's own home)
+	limits     map[string]*tenant.Limit // write limits of each tenant, which are kept when its home is closed
 	pool       *tenant.Pool
-	ownHandler *homeHandler // doors of the server's own home (nil if no token is for this home)
+	ownHandler *homeHandler // handler for the server's own home (nil if no token is for this home)
 }
 
 func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *tenants {
@@ -50,11 +49,12 @@ func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *ten
 	return t
 }
 
-// newHandler returns the handler for all requests of the server.
+// newHandler returns the handler for all requests to the server.
 func (t *tenants) newHandler(ctx context.Context, metadataHandler http.Handler) (http.Handler, error) {
 	g := t.server.guard.ForTenant("")
 	outside := t.mem.emptyHomeHandler(g)
-	hasSignIn := g.Verify != nil && t.flags.OIDC.Claim == "" // by a provider, without tenants
+	// whether people sign in with the provider, and tokens name no tenants
+	hasSignIn := g.Verify != nil && t.flags.OIDC.Claim == ""
 	if hasSignIn || len(g.Tokens) > 0 {
 		var err error
 		t.ownHandler, err = t.mem.openHomeHandler(ctx, t.flags, g, t.sessions[""])
@@ -72,7 +72,7 @@ func (t *tenants) newHandler(ctx context.Context, metadataHandler http.Handler) 
 	return s, nil
 }
 
-// signedInTenant returns the tenant whose pages a browser is signed in to, or "" if there is none.
+// signedInTenant returns the tenant as which the browser of a request is signed in. It returns "" if there is none.
 func (t *tenants) signedInTenant(w http.ResponseWriter, r *http.Request) string {
 	name, isSignedIn := web.RequestTenant(w, r, t.server.guard.Tokens)
 	s := t.sessions[name]
@@ -85,9 +85,8 @@ func (t *tenants) signedInTenant(w http.ResponseWriter, r *http.Request) string 
 	return name
 }
 
-// signInLinks returns lines with a link for each home, which signs a person in. If standard error is
-// not a terminal, links of tenants are left out, because they are secrets that must not be kept
-// in a log.
+// signInLinks returns lines, each with a link that signs a person in to one of the homes. If standard error is not a
+// terminal, it leaves out the links of tenants, because these are secrets that must not be kept in a log.
 func (t *tenants) signInLinks(address runningServer) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
@@ -107,7 +106,7 @@ func (t *tenants) signInLinks(address runningServer) (string, error) {
 	return b.String(), nil
 }
 
-// close closes all homes.
+// close closes the homes of all tenants and the server's own home.
 func (t *tenants) close() error {
 	err := t.pool.Close()
 	if t.ownHandler != nil {
@@ -120,13 +119,13 @@ func (t *tenants) close() error {
 var sharedVariables = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY",
 	"OXBOW_PROFILE"}
 
-// tenantCacheBytes is the maximum size, in bytes, of the entry cache that all memories share.
+// tenantCacheBytes is the maximum size of the entry cache that all memories share, in bytes.
 const tenantCacheBytes = 256 << 20
 
 var errNoWorkingDir = errors.New("a tenant has no working directory")
 
-// openTenant opens the home of a tenant as a separate run, which has neither the server's working
-// directory nor its user or environment.
+// openTenant opens the home of a tenant as a run of its own. That run has neither the server's working directory nor
+// its user or its environment.
 func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, error) {
 	home, err := t.mem.finder.home()
 	err = errors.Join(err, auth.CheckTenant(name))

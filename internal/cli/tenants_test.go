@@ -1,4 +1,4 @@
-// This file tests that the tenants of a server see nothing of each other, over all routes.
+// This file tests that tenants of one server see nothing of each other, over all routes.
 
 package cli
 
@@ -23,24 +23,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// neighbours contains the tenants of one server, and its own home, "own". Each home contains its own
-// secret words in every part of a home. The names of the parts are known to all: n-NAME.
+// neighbours contains the tenants of one server, and "own", which is the server's own home. Every part of a home
+// contains secret words of that home. The names of the parts are n-NAME, which all tenants know.
 var neighbours = []string{"alpha", "beta", "own"}
 
 func hush(of string) string { return "hush" + of }
 func pass(of string) string { return "pass-of-" + of + "-0123456789" }
 
-// street is a server with the neighbours.
+// street is a server that serves the neighbours.
 type street struct {
 	*world
 	url   string
 	addr  string
 	links map[string]string
-	kept  map[string]http.CookieJar // cookies of a browser that signed in by a link
+	kept  map[string]http.CookieJar // cookies of browsers that signed in with a link, by neighbour
 	stop  func() int
-	said  *bytes.Buffer // output of the server, after stop
+	said  *bytes.Buffer // the server's output, which is complete after stop
 
-	service bool // the server has no terminal
+	service bool // The server has no terminal.
 }
 
 func (s *street) home(of string) string {
@@ -50,11 +50,11 @@ func (s *street) home(of string) string {
 	return filepath.Join(s.dir, "home", maintenance.TenantsDir, of)
 }
 
-// newStreet fills the homes and serves them for tokens. Lines are added to the file of tokens.
+// newStreet creates the homes, and serves them with one token for each. The given lines are added to the token file.
 func newStreet(t *testing.T, lines string, flags ...string) *street {
 	t.Helper()
 	s := &street{world: newWorld(t), links: map[string]string{}, kept: map[string]http.CookieJar{}}
-	s.env.Rand = crand.Reader // safe for concurrent use
+	s.env.Rand = crand.Reader // This source of random numbers is safe for concurrent use.
 	var tokens strings.Builder
 	for _, of := range neighbours {
 		home, w := s.home(of), hush(of)
@@ -141,7 +141,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	})
 }
 
-// send sends a request and returns the status and the whole answer, with its headers.
+// send sends a request. It returns the status, and the whole answer with its headers.
 func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+target, strings.NewReader(body))
@@ -169,11 +169,11 @@ func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body
 	return res.StatusCode, fmt.Sprint(res.Header) + string(b)
 }
 
-// watcher checks all answers that one of the neighbours gets.
+// watcher checks all answers that one neighbour gets.
 type watcher struct {
 	of     string
-	own    map[string]int // number of answers with the neighbour's own words, by interface
-	others int            // number of answers with another's words
+	own    map[string]int // number of answers that contain the neighbour's own words, by interface
+	others int            // number of answers that contain the words of another neighbour
 }
 
 func (w *watcher) look(t *testing.T, door, what, answer string) {
@@ -193,7 +193,7 @@ func (w *watcher) look(t *testing.T, door, what, answer string) {
 	}
 }
 
-// values returns an argument for the parameter with this name that refers to the neighbour's data.
+// values returns an argument for a parameter with this name. The argument refers to data of the neighbour of.
 func values(name, of string) any {
 	switch name {
 	case "name", "names", "names_or_ids", "note", "entry", "targets", "id":
@@ -216,9 +216,8 @@ func values(name, of string) any {
 	return nil
 }
 
-// TestTenants calls every route of all interfaces as each of the neighbours, with the names of all of
-// them. No answer may contain a word of another neighbour, and each interface must return the
-// neighbour's own data.
+// TestTenants calls every route of every interface as each neighbour, and names the data of all neighbours. No answer
+// may contain a word of another neighbour. Each interface must return data of the neighbour itself.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t, "")
@@ -248,7 +247,7 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// api calls every operation in the description of the API, and the routes of a store.
+// api calls every operation in the API's description, and the routes of a store.
 func (s *street) api(t *testing.T, w *watcher, to string) {
 	t.Helper()
 	_, text := s.send(t, http.DefaultClient, "GET", "/openapi.json", "", "")
@@ -262,11 +261,11 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 	}
 	for path, methods := range d.Paths {
 		if strings.HasSuffix(path, "/events") || strings.Contains(path, "/store/") {
-			continue // events have a separate test
+			continue // Another test covers event streams.
 		}
 		for method, op := range methods {
 			if method == "delete" && to == w.of {
-				continue // the call would delete the searched words
+				continue // The call would delete the words that the test searches for.
 			}
 			target := path
 			q := url.Values{}
@@ -306,7 +305,7 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 	w.look(t, "store", "entries", answer)
 }
 
-// carrier sends a token with each request and passes the answer to look.
+// carrier sends a token with each request, and passes the answer to look.
 type carrier struct {
 	secret string
 	look   func(answer string)
@@ -326,7 +325,7 @@ func (b carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// agents lists all MCP lists, reads the listed items, and calls all tools.
+// agents reads all lists of MCP and the items in them, and calls all tools.
 func (s *street) agents(t *testing.T, w *watcher, to string) {
 	t.Helper()
 	for _, version := range []string{"2026-07-28", "2025-06-18"} {
@@ -354,7 +353,7 @@ func (s *street) agents(t *testing.T, w *watcher, to string) {
 	}
 }
 
-// callAll calls everything that a session offers. It sets *what to the current call.
+// callAll calls everything that a session offers. It sets *what to a description of the current call.
 func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, spare bool, what *string) {
 	t.Helper()
 	ctx := t.Context()
@@ -379,7 +378,7 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 			}
 		}
 		for range 2 {
-			// carrier has checked the answer
+			// Ignore the result: carrier has checked the answer.
 			_, _ = session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: args})
 			delete(args, "as_of")
 			delete(args, "profile")
@@ -417,7 +416,7 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 	}
 }
 
-// browse opens every page and submits every form, signed in with a token or by a link.
+// browse opens every page and submits every form, after signing in with a token or with a link.
 func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -458,7 +457,7 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 			if method == "POST" {
 				body = "name=n-" + to + "&q=crane&content=x&names=n-" + to
 				if to == w.of {
-					body = "q=" // does not change the searched words
+					body = "q=" // The form then does not change the words that the test searches for.
 				}
 				if (strings.Contains(path, "/forget") && to == w.of) || strings.HasSuffix(path, "/undo") {
 					continue
@@ -471,7 +470,7 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 	s.crossing(t, w, jar)
 }
 
-// crossing sends a neighbour's cookie as if it belonged to another neighbour.
+// crossing sends the cookie of one neighbour as if it belonged to another.
 func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 	t.Helper()
 	at, err := url.Parse(s.url)
@@ -507,7 +506,7 @@ func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 	}
 }
 
-// strangers tests that requests without a valid token get nothing, whatever they name.
+// strangers tests that a request without a valid token returns nothing, whatever it names.
 func (s *street) strangers(t *testing.T) {
 	t.Helper()
 	w := &watcher{of: "stranger", own: map[string]int{}}

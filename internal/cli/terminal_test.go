@@ -1,5 +1,4 @@
-// This file tests output on a terminal: its width, its colours, and text that could control the
-// terminal.
+// This file tests output on a terminal: its width, its colours, and texts that could control the terminal.
 
 package cli
 
@@ -14,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// TestHostileEntryOnATerminal tests that no command prints characters of a hostile entry that control
-// the terminal, reorder the line, or are invisible. JSON output stays valid JSON.
+// TestHostileEntryOnATerminal tests an entry with characters that control the terminal, reorder a line, or are
+// invisible. No command may print such a character. JSON output must stay valid.
 func TestHostileEntryOnATerminal(t *testing.T) {
 	w := newWorld(t)
 	const bad = "ok\u202erow\u200b\U000e0041\u2067\ufeff"
@@ -135,7 +134,7 @@ func TestDemoFitsAScreen(t *testing.T) {
 	w := newWorld(t)
 	got := w.must(t, "demo")
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
-	if len(lines) > 64 { // the messages name the home, and its path is long here
+	if len(lines) > 64 { // Messages contain the home's path, which is long here.
 		t.Errorf("demo has %d lines, want at most 64", len(lines))
 	}
 	for _, line := range lines {

@@ -48,7 +48,7 @@ settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
 			return err
 		}
 		if within := filepath.Join(mem.finder.homeFlag, homeDir); isDir(within) {
-			mem.finder.homeFlag = within // the home of a project
+			mem.finder.homeFlag = within // The argument names a project that contains the home.
 		}
 		return nil
 	})

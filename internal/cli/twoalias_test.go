@@ -1,4 +1,4 @@
-// Tests what is said of a store in which two entries have one alias.
+// This file tests what is reported about a store in which two entries have the same alias.
 
 package cli
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestOneAliasOfTwoEntries checks a store that a program wrote without the rule for aliases, or an older
-// version: the alias identifies no entry, and check and doctor name it.
+// TestOneAliasOfTwoEntries checks a store that was written by a program or a version that allowed two entries to have
+// the same alias. The alias must identify no entry, and check and doctor must name it.
 func TestOneAliasOfTwoEntries(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

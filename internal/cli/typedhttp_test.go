@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTypedOverHTTP tests that commands in the answers of the API name the home of the server, if the shell of the
-// person finds another one. Only a server for its own user may say where its memory is.
+// TestTypedOverHTTP tests the commands in answers of the API. They must name the server's home if the person's shell
+// finds another home. Only a server for its own user may reveal where its memory is.
 func TestTypedOverHTTP(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "brain")
@@ -47,9 +47,12 @@ func TestTypedOverHTTP(t *testing.T) {
 				command += " --home " + shellQuote(home)
 			}
 			for _, request := range []struct{ path, want string }{
-				{"/api/v1/recall?query=deploy+in:sessions", "a person runs %s session import to"}, // a note
-				{"/api/v1/inbox/none", `"remedy":"%s inbox --all lists the ids"`},                 // an error
-				{"/api/v1/doctor", `"mend":"%s inject on`},                                        // a finding
+				// The command is in a note.
+				{"/api/v1/recall?query=deploy+in:sessions", "a person runs %s session import to"},
+				// The command is in an error.
+				{"/api/v1/inbox/none", `"remedy":"%s inbox --all lists the ids"`},
+				// The command is in a finding of a check.
+				{"/api/v1/doctor", `"mend":"%s inject on`},
 			} {
 				body := get(t, url+request.path, secret)
 				want := strings.Replace(request.want, "%s", strings.ReplaceAll(command, `\`, `\\`), 1)
@@ -65,7 +68,7 @@ func TestTypedOverHTTP(t *testing.T) {
 	w.must(t, "check", "--home", home)
 }
 
-// get returns the body of the answer to a request with a token.
+// get sends a request with a token, and returns the body of the answer.
 func get(t *testing.T, url, secret string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

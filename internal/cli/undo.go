@@ -39,7 +39,8 @@ new change, which you can also undo. An import counts as one change.`,
 			}
 			in.Count = &n
 		}
-		mem.skipFolderComparison() // otherwise a change of a file could become the last change, which is undone
+		// Do not compare the folders. A changed file could otherwise become the last change, which is the one to undo.
+		mem.skipFolderComparison()
 		mem.showsAnswerFirst = true
 		defer func() { mem.showsAnswerFirst = false }()
 		out, err := callVerbRawError(ctx, mem, verb.Undo, in)
@@ -53,7 +54,7 @@ new change, which you can also undo. An import counts as one change.`,
 	})
 }
 
-// undoHint adds advice to an error of undo in a home of another layout.
+// undoHint adds advice to an error of undo if the home has another layout.
 func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
 	home, herr := mem.openLayoutHome(verb.ReadOwn)
 	if herr != nil || home == nil {
@@ -107,7 +108,8 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 	})
 }
 
-// splitNameAndSeq splits NAME@SEQ, or accepts NAME and SEQ as two arguments.
+// splitNameAndSeq parses an entry's name and a version, which are given as NAME@SEQ or as two arguments. ok is false
+// if they have another form.
 func splitNameAndSeq(args []string) (name string, seq uint64, ok bool) {
 	number := ""
 	if len(args) == 2 {

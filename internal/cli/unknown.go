@@ -1,4 +1,4 @@
-// This file suggests the command or flag that a person probably meant by an unknown word.
+// This file suggests the command or the flag that a person probably meant by an unknown word.
 
 package cli
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// unknownCommandError returns an error that suggests the command that may have been meant by the words.
+// unknownCommandError returns an error for unknown words. It suggests the command that the person may have meant.
 func unknownCommandError(root *cobra.Command, words []string) error {
 	word := words[0]
 	var names []string
@@ -23,7 +23,7 @@ func unknownCommandError(root *cobra.Command, words []string) error {
 			names = append(append(names, c.Name()), c.Aliases...)
 		}
 	}
-	// Names that other programs use.
+	// Other programs use these names for such commands.
 	other := map[string]string{
 		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember",
 		"note":  "remember",
@@ -53,7 +53,7 @@ func unknownCommandError(root *cobra.Command, words []string) error {
 	)
 }
 
-// quoteShellWords returns words as a person types them in a shell.
+// quoteShellWords returns the words as a person would type them in a shell.
 func quoteShellWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -62,8 +62,9 @@ func quoteShellWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// similarFlags returns the flag that may have been meant by the word, if there is one. names are the flags of the
-// command. The documentation calls the value of --dialect, and that of the flag --to of oxbow convert, a layout.
+// similarFlags returns the flag that the person may have meant by a word, if there is one. The names are those of the
+// command's flags. The word layout suggests --dialect, or --to in oxbow convert, because the documentation calls their
+// values layouts.
 func similarFlags(cmd *cobra.Command, word string, names []string) []string {
 	switch {
 	case word == "layout" && cmd.Name() == "convert":
@@ -74,7 +75,7 @@ func similarFlags(cmd *cobra.Command, word string, names []string) []string {
 	return text.FindSimilar(word, slices.Values(names), 1)
 }
 
-// flagErrorWithHint returns an error that suggests the flag that may have been meant.
+// flagErrorWithHint adds the flag that the person may have meant to an error about an unknown flag.
 func flagErrorWithHint(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -88,7 +89,7 @@ func flagErrorWithHint(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 			p, isParam := f.Value.(*paramFlag)
 			if isParam && slices.Contains(p.param.Also, strings.ReplaceAll(word, "-", "_")) {
-				near = append(near, f.Name) // another name for the parameter, as tools have it
+				near = append(near, f.Name) // Tools also use this name for the parameter.
 			}
 		})
 		if len(near) == 0 {

@@ -1,5 +1,4 @@
-// This file runs a program without the privileges of the superuser, even if the superuser runs the
-// tests.
+// This file runs a program without the superuser's privileges, even if the superuser runs the tests.
 
 package cli
 
@@ -12,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unprivileged replaces itself by the program in its arguments, without the privilege to ignore file
-// permissions.
+// unprivileged replaces this process by the program in its arguments. The program does not have the privilege to
+// ignore file permissions.
 func unprivileged() {
-	runtime.LockOSThread() // execve keeps the privileges of this thread
+	runtime.LockOSThread() // Stay on this thread, whose privileges execve keeps.
 	if os.Geteuid() == 0 {
 		for _, c := range []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH} {
 			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {

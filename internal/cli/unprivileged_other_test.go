@@ -1,6 +1,6 @@
 //go:build !linux
 
-// This file runs oxbow as the user of the tests, who must not be the superuser.
+// This file runs oxbow as the user who runs the tests. That user must not be the superuser.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file configures the endpoint that computes vectors.
+// This file configures the server that computes vectors.
 
 package cli
 
@@ -11,9 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// memoryVectors returns the vectors of the home's memory, computed by the endpoint that flags or
-// variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
-// vectors are kept only for this run.
+// memoryVectors returns the vectors of the home's memory. They are computed by the server that flags or variables
+// name. It returns nil if none is named. If the home cannot be written to, the vectors are kept only for this run.
 func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(mem.embedFlag, mem.env.Getenv("OXBOW_EMBED")), cmp.Or(
 		mem.modelFlag,

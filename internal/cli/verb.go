@@ -1,5 +1,5 @@
-// This file implements commands that call one verb: they decode the arguments, call the verb,
-// and encode the result.
+// This file implements commands that call a single verb. It decodes the arguments, calls the verb, and prints the
+// result.
 
 package cli
 
@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// verbFunc is the type of a verb.
+// verbFunc is the type of the functions that implement verbs.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpVerb makes c call a verb, and prints the result with show. The flags of c set the fields of
-// In, and arguments sets further fields of In from the command's arguments.
+// setUpVerb makes c call a verb and print the result with show. The flags of c set fields of In, and the function
+// arguments sets further fields from the command's arguments.
 func setUpVerb[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
@@ -31,8 +31,8 @@ func setUpVerb[In, Out any](
 	)
 }
 
-// setUpWithInput makes c call fn with an In. Its flags are the fields of In, and the function arguments
-// stores all other arguments in In.
+// setUpWithInput makes c call fn with an In. The flags of c set fields of In, and the function arguments sets further
+// fields from the command's arguments.
 func setUpWithInput[In any](
 	c *cobra.Command,
 	arguments func(*In, *flagSet, []string) error,
@@ -52,8 +52,7 @@ func setUpWithInput[In any](
 	return c
 }
 
-// setUpFlagsAndArgs makes c call fn with an In whose fields are set from the flags of c, and with the
-// command's arguments.
+// setUpFlagsAndArgs makes c call fn with an In whose fields the flags of c set, and with the command's arguments.
 func setUpFlagsAndArgs[In any](
 	c *cobra.Command,
 	fn func(ctx context.Context, in In, args []string) error,
@@ -69,7 +68,7 @@ func setUpFlagsAndArgs[In any](
 	return c
 }
 
-// callAndPrint calls a verb and prints its result. Then it closes all resources that the verb opened.
+// callAndPrint calls a verb and prints its result. Then it closes everything that the verb has opened.
 func callAndPrint[In, Out any](
 	ctx context.Context,
 	mem *openMemory,
@@ -86,8 +85,8 @@ func callAndPrint[In, Out any](
 	return printResult(mem, out, show)
 }
 
-// setPositionalArgs stores arguments in the parameters of a verb that are not flags, in order. A
-// repeatable parameter receives all remaining arguments.
+// setPositionalArgs stores the command's arguments, in order, in those parameters of a verb that are not flags. A
+// repeatable parameter gets all remaining arguments.
 func setPositionalArgs[In any](in *In, f *flagSet, args []string) error {
 	for _, p := range f.params {
 		for first := true; p.Flag == "" && len(args) > 0 && (first || p.Repeatable); first = false {
@@ -103,16 +102,16 @@ func setPositionalArgs[In any](in *In, f *flagSet, args []string) error {
 	return nil
 }
 
-// callVerb calls a verb, and closes all resources that the verb opened. An invalid value is reported
+// callVerb calls a verb, and closes everything that the verb has opened. An error about an invalid value is reported
 // as misuse.
 func callVerb[In, Out any](ctx context.Context, mem *openMemory, verb verbFunc[In, Out], in In) (Out, error) {
 	out, err := callVerbRawError(ctx, mem, verb, in)
 	return out, asUsageError(err)
 }
 
-// callVerbRawError is like run, but for verbs that may also find invalid values in files. It does not
-// report invalid values as misuse. If the verb refuses text that looks like a secret and a person
-// decides to store the text, the verb is called again.
+// callVerbRawError is like callVerb, but does not report invalid values as misuse, because the verb may also find
+// invalid values in files. If the verb refuses a text that looks like a secret and the person decides to store it, the
+// verb is called again.
 func callVerbRawError[In, Out any](
 	ctx context.Context,
 	mem *openMemory,
@@ -137,8 +136,8 @@ func callVerbRawError[In, Out any](
 	return out, err
 }
 
-// checkTexts returns an error if a text among a verb's arguments is not valid UTF-8, or if a
-// required text is empty. in points to the arguments.
+// checkTexts returns an error if a text in a verb's input is not valid UTF-8, or if a required text is empty. in
+// points to the input.
 func checkTexts(params []verb.Param, in any) error {
 	for _, p := range params {
 		if err := p.CheckValue(in, p.Name); err != nil {
@@ -148,8 +147,8 @@ func checkTexts(params []verb.Param, in any) error {
 	return nil
 }
 
-// printResult prints the result of a verb as JSON or with show. It returns errReported if the verb
-// itself reports a failure.
+// printResult prints the result of a verb, as JSON or with show. It returns errReported if the result itself reports a
+// failure.
 func printResult[Out any](mem *openMemory, out Out, show func(Out)) error {
 	return mem.env.printOutput(out, func() { show(out) })
 }
@@ -168,7 +167,7 @@ func (env *environment) printOutput(out any, show func()) error {
 	return nil
 }
 
-// setUpGroup makes c a command that has only subcommands.
+// setUpGroup makes c a command that only groups its subcommands.
 func setUpGroup(c *cobra.Command) *cobra.Command {
 	name := c.Name()
 	c.Annotations = map[string]string{groupAnnotation: "true"}
@@ -188,11 +187,11 @@ func setUpGroup(c *cobra.Command) *cobra.Command {
 
 const groupAnnotation = "group"
 
-// isGroup reports whether the command has only subcommands.
+// isGroup reports whether a command only groups its subcommands.
 func isGroup(c *cobra.Command) bool { return c.Annotations[groupAnnotation] != "" }
 
-// printHelp prints the help of a command that has only subcommands. It returns an error if --json is
-// set, because help is text.
+// printHelp prints the help of a command that only groups its subcommands. If --json is set, it returns an error,
+// because help is text.
 func printHelp(c *cobra.Command) error {
 	if asked, _ := c.Flags().GetBool("json"); asked {
 		return usageErrorf(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())

@@ -107,7 +107,7 @@ type whyIn struct {
 	Fail     bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
 }
 
-// printWhyDiff prints the annotations that a change touches.
+// printWhyDiff prints the annotations of the lines that a change touches.
 func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Search+in.Filter != "" {
 		return usageErrorf("look with --json for what you want", "--diff goes without --search and --filter")
@@ -136,9 +136,9 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 	return nil
 }
 
-// showWaysToAnnotate tells a person who found no annotations how to create some. file is the argument as
-// typed, with or without lines, or "" after a search. The advice is not part of the report because it
-// depends on the clients installed here.
+// showWaysToAnnotate tells a person who found no annotations how to make some. file is the argument as typed, with or
+// without lines, or "" after a search. The advice is not part of the report, because it depends on which clients are
+// installed here.
 func (mem *openMemory) showWaysToAnnotate(file string) {
 	if mem.env.quiet {
 		return
