@@ -69,3 +69,23 @@ func (c *fileColumn[T]) allValues() []T {
 	c.cachedValues.CompareAndSwap(nil, &values)
 	return *c.cachedValues.Load()
 }
+
+// blockMaxima returns the largest number of each block of 64 documents. It keeps no other numbers in memory.
+func (c *fileColumn[T]) blockMaxima() []T {
+	count := c.docs.RowCount(tableDocs)
+	blocks := make([]T, (count+63)/64)
+	number := 0
+	err := c.docs.EachPage(tableDocs, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[docRowSize:] {
+			value := T(binary.LittleEndian.Uint64(rows[c.fieldOffset:]))
+			if number%64 == 0 || value > blocks[number/64] {
+				blocks[number/64] = value
+			}
+			number++
+		}
+	})
+	if err != nil {
+		return make([]T, len(blocks)) // the caller discards its result
+	}
+	return blocks
+}

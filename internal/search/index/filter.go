@@ -32,6 +32,15 @@ func (w *filterSet) accepts(number uint32) bool {
 // nil, the time of the document must be compared, too (see isInTime).
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
+// blockBits returns the bits of the documents from 64*block to 64*block+63. If lateRange is not nil, the times of the
+// documents must be compared, too (see isInTime).
+func (w *filterSet) blockBits(block int) uint64 {
+	if !w.acceptsAll {
+		return w.documentBits[block]
+	}
+	return 1<<min(64, w.documentCount-64*block) - 1
+}
+
 // isInTime reports whether a document of the set meets the condition that is examined late.
 func (w *filterSet) isInTime(number uint32) bool {
 	return w.lateRange == nil || w.lateRange.containsTime(w.created.valueAt(number))
@@ -55,8 +64,9 @@ func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, ex
 	if rest := len(v.docLengths) % 64; rest > 0 {
 		w.documentBits[words-1] = 1<<rest - 1
 	}
-	for _, c := range ask.Conditions {
-		w.applyCondition(v, c, hash)
+	if !w.applyConditions(v, ask.Conditions, hash) {
+		w.documentCount, w.documentShare = 0, 0
+		return
 	}
 	if ask.CreatedRange != nil {
 		w.applyTimeRange(v, ask.CreatedRange, expectedVisits)
@@ -68,28 +78,41 @@ func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, ex
 	w.documentShare = float64(w.documentCount) / float64(len(v.docLengths))
 }
 
-// applyCondition removes the documents that do not meet the clause.
-func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) uint64) {
+// applyConditions removes the documents that do not meet the conditions, and reports whether some documents are left.
+// It applies the required terms before the excluded terms: a required term often leaves no document, and then the long
+// lists of excluded terms need not be read.
+func (w *filterSet) applyConditions(v *view, conditions []TermCondition, hash func(string) uint64) (some bool) {
+	some = true
+	for _, c := range conditions {
+		if some && !c.IsNegated {
+			some = w.applyCondition(v, c, hash)
+		}
+	}
+	for _, c := range conditions {
+		if some && c.IsNegated {
+			some = w.applyCondition(v, c, hash)
+		}
+	}
+	return some
+}
+
+// applyCondition removes the documents that do not meet the condition, and reports whether some documents are left.
+func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) uint64) (some bool) {
 	w.scratchBits = slices.Grow(w.scratchBits[:0], len(w.documentBits))[:len(w.documentBits)]
 	clear(w.scratchBits)
-	var one [1]posting
 	for _, text := range c.Terms {
-		alone := one[:0]
-		p, _ := v.findTerm(text, hash(text), &alone)
-		for _, p := range p.list {
-			w.scratchBits[p.doc/64] |= 1 << (p.doc % 64)
-		}
-		if p.columns != nil {
-			p.columns.addDocBits(w.scratchBits)
-		}
+		v.addTermBits(w.scratchBits, text, hash(text))
 	}
 	flip := uint64(0)
 	if c.IsNegated {
 		flip = ^flip
 	}
-	for i, some := range w.scratchBits {
-		w.documentBits[i] &= some ^ flip
+	left := uint64(0)
+	for i, set := range w.scratchBits {
+		w.documentBits[i] &= set ^ flip
+		left |= w.documentBits[i]
 	}
+	return left != 0
 }
 
 // applyTimeRange removes the documents outside of the time range. If it would have to read more times

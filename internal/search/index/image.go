@@ -103,6 +103,81 @@ func (img *snapshotTerms) readTerm(t *snapshotTerm, f *foundTerm) error {
 	return err
 }
 
+// loadDocuments returns the documents that have the term. A filter needs no more, and decodes them in a third of the
+// time that loadTerm takes. The documents are cached.
+func (img *snapshotTerms) loadDocuments(text string) docSet {
+	t, ok := img.findTerm(text)
+	if !ok {
+		return docSet{}
+	}
+	if f := t.cachedPostings.Load(); f != nil {
+		return docSet{postings: f.postings}
+	}
+	if d := t.cachedDocuments.Load(); d != nil {
+		return *d
+	}
+	d := new(docSet)
+	if err := img.readDocuments(t, d); err != nil {
+		img.recordError(err)
+		*d = docSet{}
+	}
+	t.cachedDocuments.Store(d)
+	return *d
+}
+
+// readDocuments reads the documents of a term into d, as numbers if the term is rare, otherwise as bits.
+func (img *snapshotTerms) readDocuments(t *snapshotTerm, d *docSet) error {
+	if err := img.docs.Err(); err != nil {
+		return err
+	}
+	b, err := readBytesAt(img.reader, t.listOffset, int64(t.listSize), math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	r, err := img.openList(t, b)
+	defer r.release()
+	if err != nil {
+		return err
+	}
+	if int(t.df)*bitsShare < len(img.docLengths) {
+		d.numbers = make([]uint32, 0, t.df)
+	} else {
+		d.docBits = make([]uint64, (len(img.docLengths)+63)/64)
+	}
+	for r.remaining > 0 {
+		n := int(min(r.remaining, decodeBatchSize))
+		if err := r.decodePostings(n); err != nil {
+			return err
+		}
+		if d.docBits == nil {
+			d.numbers = append(d.numbers, r.numbers[:n]...)
+			continue
+		}
+		for _, number := range r.numbers[:n] {
+			d.docBits[number/64] |= 1 << (number % 64)
+		}
+	}
+	return nil
+}
+
+// docSet contains the documents that have a term. Only one of the fields is set.
+type docSet struct {
+	postings
+	numbers []uint32
+	docBits []uint64 // bit for each document
+}
+
+// addDocBits sets the bits of the documents.
+func (d docSet) addDocBits(docBits []uint64) {
+	d.postings.addDocBits(docBits)
+	for _, number := range d.numbers {
+		docBits[number/64] |= 1 << (number % 64)
+	}
+	for i, set := range d.docBits {
+		docBits[i] |= set
+	}
+}
+
 // eachTerm calls fn with the text and df of each term with this prefix, in order, until fn returns
 // false. Unlike term, eachDocumentTerm caches nothing, because it usually reads many terms, of which few
 // are needed again.
@@ -317,12 +392,13 @@ type dictBlock struct {
 
 // snapshotTerm is a term of a snapshot.
 type snapshotTerm struct {
-	text           string
-	df             uint32
-	listOffset     int64 // offset of its posting list
-	listSize       uint32
-	checksum       uint32
-	cachedPostings atomic.Pointer[foundTerm] // nil until its posting list is read
+	text            string
+	df              uint32
+	listOffset      int64 // offset of its posting list
+	listSize        uint32
+	checksum        uint32
+	cachedPostings  atomic.Pointer[foundTerm] // nil until its posting list is read
+	cachedDocuments atomic.Pointer[docSet]    // nil until a filter reads its documents
 }
 
 // foundTerm is a term with its postings in a segment.

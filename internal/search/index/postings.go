@@ -23,6 +23,16 @@ type postings struct {
 	columns *columns  // used instead of list (may be nil)
 }
 
+// addDocBits sets the bits of the documents.
+func (p postings) addDocBits(docBits []uint64) {
+	for _, q := range p.list {
+		docBits[q.doc/64] |= 1 << (q.doc % 64)
+	}
+	if p.columns != nil {
+		p.columns.addDocBits(docBits)
+	}
+}
+
 // columns store the postings of a term that many documents have. The impacts are stored
 // together, because a search mostly looks for large impacts.
 //

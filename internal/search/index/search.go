@@ -5,6 +5,7 @@ package index
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -96,6 +97,29 @@ type newestDocument struct {
 	id      uint64
 }
 
+// compare orders the newest document first.
+func (d newestDocument) compare(other newestDocument) int {
+	return cmp.Or(cmp.Compare(other.updated, d.updated), cmp.Compare(other.id, d.id))
+}
+
+// insertNewest inserts a document into best, which has at most ask.Limit documents in order, if the document is among
+// the newest and the query accepts it.
+func insertNewest(best []newestDocument, d newestDocument, ask *Query) []newestDocument {
+	at, _ := slices.BinarySearchFunc(best, d, newestDocument.compare)
+	if at == ask.Limit {
+		return best
+	}
+	if ask.AcceptDocument != nil && !ask.AcceptDocument(d.id) {
+		return best
+	}
+	best = slices.Insert(best, at, d)
+	return best[:min(len(best), ask.Limit)]
+}
+
+// maxTimesCompared is the number of documents whose times are read one by one in the time in which the latest time of
+// each block of a large view is read.
+const maxTimesCompared = 512
+
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the
 // largest Updated first, then with the largest ID. It ignores the terms of the query and
 // includes documents without terms.
@@ -104,35 +128,27 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 	if limit <= 0 {
 		return nil
 	}
-	order := func(a, b newestDocument) int {
-		return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(b.id, a.id))
-	}
 	var best []newestDocument
 	var f filterSet
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
 		f.computeSet(v, &ask, x.hashTerm, 0)
-		latest := v.latestUpdateBlocks()
+		var latest []int64 // not needed if the times of few documents are compared
+		if f.documentCount > maxTimesCompared {
+			latest = v.latestUpdateBlocks()
+		}
 		// start with the documents added last, because they are probably the newest
-		for block := len(latest) - 1; block >= 0; block-- {
-			if len(best) == limit && latest[block] < best[limit-1].updated {
+		for block := (len(v.docLengths)+63)/64 - 1; block >= 0; block-- {
+			if len(best) == limit && latest != nil && latest[block] < best[limit-1].updated {
 				continue
 			}
-			for n := min(64*block+64, len(v.docLengths)) - 1; n >= 64*block; n-- {
-				number := uint32(n)
-				if v.isDeleted(number) || !f.accepts(number) {
-					continue
+			for set := f.blockBits(block); set != 0; {
+				last := bits.Len64(set) - 1
+				set &^= 1 << last
+				number := uint32(64*block + last)
+				if !v.isDeleted(number) && f.isInTime(number) {
+					best = insertNewest(best, newestDocument{v.updated.valueAt(number), v.ids.valueAt(number)}, &ask)
 				}
-				d := newestDocument{v.updated.valueAt(number), v.ids.valueAt(number)}
-				if len(best) == limit && order(best[limit-1], d) < 0 {
-					continue
-				}
-				if ask.AcceptDocument != nil && !ask.AcceptDocument(d.id) {
-					continue
-				}
-				at, _ := slices.BinarySearchFunc(best, d, order)
-				best = slices.Insert(best, at, d)
-				best = best[:min(len(best), limit)]
 			}
 		}
 	}

@@ -75,6 +75,18 @@ func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) 
 	return s.findTermAt(n, singlePostings), true
 }
 
+// addTermBits sets the bits of the documents that have the term.
+func (s *segment) addTermBits(docBits []uint64, text string, hash uint64) {
+	if s.snapshot != nil {
+		s.snapshot.loadDocuments(text).addDocBits(docBits)
+		return
+	}
+	var one [1]posting
+	alone := one[:0]
+	f, _ := s.findTerm(text, hash, &alone)
+	f.addDocBits(docBits)
+}
+
 // findTermAt is like find, for a term number.
 func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	t := &s.terms[n]
@@ -265,7 +277,7 @@ func (s *segment) latestUpdateBlocks() []int64 {
 	if blocks := s.snapshot.latestUpdates.Load(); blocks != nil {
 		return *blocks
 	}
-	blocks := blockMaxima(s.updated.allValues())
+	blocks := s.updated.file.blockMaxima()
 	if s.snapshot.docs.Err() == nil {
 		s.snapshot.latestUpdates.CompareAndSwap(nil, &blocks)
 	}
