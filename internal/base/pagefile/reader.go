@@ -206,15 +206,22 @@ func (r *Reader) LoadTable(table int) {
 	}
 }
 
-// TableBytes returns the contents of a table that consists of plain bytes.
-func (r *Reader) TableBytes(table int) []byte {
+// EachCachedPage calls fn with the rows on each page of a table, in order. It reads all pages into the cache first.
+// The rows of a page that cannot be read are zeros.
+func (r *Reader) EachCachedPage(table int, fn func(rows []byte)) {
 	r.LoadTable(table)
-	b := make([]byte, 0, r.RowCount(table))
-	for n := range r.tables[table].PageCount() {
-		if p := r.pages[r.firstPages[table]+n].Load(); p != nil {
-			b = append(b, p[:min(PageDataSize, cap(b)-len(b))]...)
-		}
+	t := r.tables[table]
+	perPage := PageDataSize / t.RowSize
+	for n := range t.PageCount() {
+		fn(r.Page(table, n)[:min(perPage, t.RowCount-n*perPage)*t.RowSize])
 	}
+}
+
+// TableBytes returns the contents of a table that consists of plain bytes. It does not add the pages to the cache. If
+// a page cannot be read, TableBytes returns the bytes before that page, and Err returns the error.
+func (r *Reader) TableBytes(table int) []byte {
+	b := make([]byte, 0, r.RowCount(table))
+	_ = r.EachPage(table, func(rows []byte) { b = append(b, rows...) }) // Err returns the error, too
 	return b
 }
 

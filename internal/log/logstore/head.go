@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
@@ -24,15 +26,9 @@ var snapshotLabelKeys = []string{store.LabelConfidence, "covered", store.LabelOr
 	store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint,
 	store.LabelUnvouched}
 
-// A entryForm is a kind and a set of labels with snapshotLabelKeys, which many entries share.
-type entryForm struct {
-	text   string // encoded form in a snapshot
-	kind   store.Kind
-	labels []store.Label
-}
-
-// encodeForm returns the encoded form of an entry: the kind (1 byte), then each label's
-// key and value, each preceded by its length (uvarint).
+// encodeForm returns the encoded form of an entry. A form is a kind and a set of labels with snapshotLabelKeys, which
+// many entries share. It is encoded as the kind (1 byte), then each label's key and value, each preceded by its length
+// (uvarint).
 func encodeForm(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {
@@ -77,38 +73,143 @@ func decodeNames(text string, e *store.Entry) error {
 	return nil
 }
 
-// decodeForms decodes section 10 of a snapshot.
-func decodeForms(b []byte) (fs []entryForm, err error) {
-	for len(b) > 0 {
-		var text string
-		text, b, err = cutPrefixedText(b)
-		if err != nil {
-			return nil, err
-		}
-		f, err := decodeForm(text)
-		if err != nil {
-			return nil, err
-		}
-		fs = append(fs, f)
-	}
-	return fs, nil
+// formTable has the forms of a snapshot by number. A memory with many labels has several hundred thousand forms, so
+// the labels of a form are decoded only when they are needed.
+type formTable struct {
+	encoded string   // all forms, each after its length
+	texts   []string // encoded forms (see encodeForm), each with at least one byte
 }
 
-func decodeForm(text string) (f entryForm, err error) {
-	b := []byte(text)
-	if len(b) == 0 || !store.Kind(b[0]).Valid() {
-		return f, fmt.Errorf("%w: a form has an unknown kind", errSnapshot)
-	}
-	f.text, f.kind = text, store.Kind(b[0])
-	for b = b[1:]; len(b) > 0 && err == nil; {
-		var l store.Label
-		l.Key, b, err = cutPrefixedText(b)
-		if err == nil {
-			l.Value, b, err = cutPrefixedText(b)
+// decodeFormTable decodes section 10 of a snapshot.
+func decodeFormTable(b []byte) (t formTable, err error) {
+	const typicalSize = 32
+	t.texts = make([]string, 0, len(b)/typicalSize)
+	t.encoded = string(b)
+	for rest := t.encoded; len(rest) > 0; {
+		var text string
+		var ok bool
+		text, rest, ok = keydir.CutText(rest)
+		if !ok {
+			return t, errSnapshot
 		}
-		f.labels = append(f.labels, l)
+		if text == "" || !store.Kind(text[0]).Valid() {
+			return t, fmt.Errorf("%w: a form has an unknown kind", errSnapshot)
+		}
+		t.texts = append(t.texts, text)
 	}
-	return f, err
+	return t, nil
+}
+
+// formKind returns the kind of an encoded form.
+func formKind(text string) store.Kind { return store.Kind(text[0]) }
+
+// appendFormLabels appends the labels of an encoded form.
+func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) {
+	for rest := text[1:]; len(rest) > 0; {
+		var l store.Label
+		var hasKey, hasValue bool
+		l.Key, rest, hasKey = keydir.CutText(rest)
+		l.Value, rest, hasValue = keydir.CutText(rest)
+		if !hasKey || !hasValue {
+			return labels, errSnapshot
+		}
+		labels = append(labels, l)
+	}
+	return labels, nil
+}
+
+// mayHaveLabel reports whether some form may have a label with one of these keys. It only looks for the bytes of the
+// keys.
+func (t *formTable) mayHaveLabel(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return strings.Contains(t.encoded, string(keydir.AppendText(nil, key)))
+	})
+}
+
+// formMatcher matches encoded forms with a filter.
+type formMatcher struct {
+	kinds, labels store.Filter // the terms for kinds, and the terms for labels that some form may fail
+	// a form that the filter selects contains one text of each group, because the terms are not negated
+	neededTexts [][]string
+	entry       store.Entry // entry with the labels of a form
+}
+
+// newMatcher returns a matcher for the terms of a filter. It must be possible to evaluate the terms with heads.
+func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
+	var m formMatcher
+	for _, term := range terms {
+		keys := []string{term.Key}
+		if term.Key == "has" {
+			keys = term.Values
+		}
+		switch {
+		case term.Key == "kind":
+			m.kinds.Terms = append(m.kinds.Terms, term)
+		case !term.Not:
+			m.labels.Terms = append(m.labels.Terms, term)
+			m.neededTexts = append(m.neededTexts, neededTexts(term))
+		case t.mayHaveLabel(keys...):
+			m.labels.Terms = append(m.labels.Terms, term)
+		}
+	}
+	return &m
+}
+
+// neededTexts returns texts of which an encoded form contains at least one if a term for labels selects the form.
+func neededTexts(t store.Term) (texts []string) {
+	for _, value := range t.Values {
+		label := keydir.AppendText(nil, t.Key)
+		switch {
+		case t.Key == "has":
+			label = keydir.AppendText(nil, value)
+		case t.Key != store.LabelConfidence && isASCII(value): // other values have several spellings
+			label = keydir.AppendText(label, value)
+		}
+		texts = append(texts, string(label))
+	}
+	return texts
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// matchesLabels reports whether the filter's terms for labels select an entry with this form.
+func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
+	isInText := func(needed string) bool { return strings.Contains(text, needed) }
+	for _, needed := range m.neededTexts {
+		if !slices.ContainsFunc(needed, isInText) {
+			return false, nil
+		}
+	}
+	if len(m.labels.Terms) == 0 {
+		return true, nil
+	}
+	m.entry.Labels, err = appendFormLabels(m.entry.Labels[:0], text)
+	return err == nil && m.labels.Match(&m.entry), err
+}
+
+// selectForms returns, for each form, whether the filter selects an entry with this form. It must be possible to
+// evaluate the filter's terms with heads. The times of the filter are ignored.
+func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
+	m := t.newMatcher(f.Terms)
+	selected = make([]bool, len(t.texts))
+	var kind byte // kind of the form before, which is usually the same, because forms are sorted
+	var selectsKind bool
+	for i, text := range t.texts {
+		if i == 0 || text[0] != kind {
+			kind = text[0]
+			selectsKind = m.kinds.Match(&store.Entry{Kind: formKind(text)})
+		}
+		if !selectsKind {
+			continue
+		}
+		selected[i], err = m.matchesLabels(text)
+		if err != nil {
+			return selected, err
+		}
+	}
+	return selected, nil
 }
 
 // isFormTerm reports whether forms contain the labels that a filter term with this key and

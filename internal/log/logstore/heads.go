@@ -57,6 +57,7 @@ func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield fun
 	}
 	order := l.changedEntries
 	var e store.Entry
+	var labels formLabels
 	for row := range l.base.len() {
 		if row%4096 == 0 && ctx.Err() != nil {
 			yield(store.Head{}, ctx.Err())
@@ -65,7 +66,7 @@ func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield fun
 		if l.hiddenRows.hasBit(row) {
 			continue
 		}
-		size, far := l.base.decodeHead(row, &e)
+		size, far := l.base.decodeHead(row, &labels, &e)
 		for ; len(order) > 0 && order[0].ID < e.ID; order = order[1:] {
 			if !yield(store.Head{Entry: order[0], Whole: true, Size: len(order[0].Content)}, nil) {
 				return
@@ -123,7 +124,7 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	more := true
 	if l.base != nil {
 		isHeld := func(int) bool { return false }
-		if slices.ContainsFunc(l.base.entryForms(), func(f entryForm) bool { return f.isHiddenFromSearch() }) {
+		if l.base.entryForms().mayHaveLabel(store.BySearch.HeldLabels()...) {
 			isShown := l.base.rowSelector(store.BySearch.Filter())
 			isHeld = func(row int) bool { return !isShown(row) }
 		}
@@ -149,12 +150,6 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	return l.base.readError() == nil, err
 }
 
-// isHiddenFromSearch reports whether no search finds the entries with this form.
-func (f entryForm) isHiddenFromSearch() bool {
-	e := store.Entry{Kind: f.kind, Labels: f.labels}
-	return !e.MayShow(store.BySearch)
-}
-
 // encodedNames returns the names and aliases of the entries, encoded, by row. The texts are parts of a
 // single string.
 func (s *snapshot) encodedNames() []string {
@@ -176,12 +171,12 @@ func (s *snapshot) encodedNames() []string {
 
 // decodeHead sets e to the head of the entry in a row and returns the content's size. mayBeFar
 // reports that the creation time may have been limited to int64's range.
-func (s *snapshot) decodeHead(row int, e *store.Entry) (size int, mayBeFar bool) {
+func (s *snapshot) decodeHead(row int, labels *formLabels, e *store.Entry) (size int, mayBeFar bool) {
 	number, bytes := s.formAndSize(row)
-	f := &s.entryForms()[number]
+	kind, formLabels := labels.decodeForm(s, number)
 	le, r := binary.LittleEndian, s.tables.Row(sectionEntries, row)
 	created := int64(le.Uint64(r[24:]))
-	*e = store.Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: f.kind, Labels: f.labels,
+	*e = store.Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: kind, Labels: formLabels,
 		Created: time.Unix(0, created).UTC(), Updated: time.Unix(0, int64(le.Uint64(r[32:]))).UTC()}
 	return int(bytes), isClampedTime(created)
 }

@@ -5,12 +5,15 @@ package logstore
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"iter"
 	"math"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -57,18 +60,7 @@ func (l *entryListing) excludeRows(f store.Filter) {
 		return
 	}
 	if part, _ := headFilter(f); !part.IsZero() {
-		l.selectedRows = []int{}
-		if selectsRareLabel(f) && !slices.ContainsFunc(l.base.entryForms(), func(k entryForm) bool {
-			return store.Filter{Terms: part.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
-		}) {
-			return
-		}
-		selects := l.base.rowSelector(part)
-		for row := range l.base.len() {
-			if selects(row) {
-				l.selectedRows = append(l.selectedRows, row)
-			}
-		}
+		l.selectedRows = l.base.selectRows(part)
 	}
 }
 
@@ -89,20 +81,54 @@ func (l *entryListing) rowsNamed(words []string) []int {
 	return slices.Compact(rows)
 }
 
+// selectRows returns the rows of the entries that a filter selects, in order. It must be possible to evaluate the
+// filter with heads.
+func (s *snapshot) selectRows(f store.Filter) []int {
+	rows := []int{}
+	if !s.mayHaveKinds(f) {
+		return rows
+	}
+	forms := s.selectForms(f)
+	if !slices.Contains(forms, true) {
+		return rows
+	}
+	isInTime := s.timeSelector(f)
+	row := 0
+	s.tables.EachCachedPage(sectionHeads, func(heads []byte) {
+		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionHeads]:] {
+			number := int(binary.LittleEndian.Uint32(heads))
+			switch {
+			case number >= len(forms):
+				s.recordFormError(row)
+			case forms[number] && isInTime(row):
+				rows = append(rows, row)
+			}
+			row++
+		}
+	})
+	return rows
+}
+
 // rowSelector returns a function that reports whether a filter selects the entry of a row. It
 // must be possible to evaluate the filter with heads.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
-	forms := s.entryForms()
-	ok := make([]bool, len(forms))
-	for i, k := range forms {
-		ok[i] = store.Filter{Terms: f.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
-	}
+	forms := s.selectForms(f)
+	isInTime := s.timeSelector(f)
 	s.tables.LoadTable(sectionHeads)
-	if f.After.IsZero() && f.Before.IsZero() {
-		return func(row int) bool {
-			form, _ := s.formAndSize(row)
-			return ok[form]
+	return func(row int) bool {
+		number := int(binary.LittleEndian.Uint32(s.tables.Row(sectionHeads, row)))
+		if number >= len(forms) {
+			s.recordFormError(row)
+			return false
 		}
+		return forms[number] && isInTime(row)
+	}
+}
+
+// timeSelector returns a function that reports whether the entry of a row was created in the time range of the filter.
+func (s *snapshot) timeSelector(f store.Filter) func(row int) bool {
+	if f.After.IsZero() && f.Before.IsZero() {
+		return func(int) bool { return true }
 	}
 	s.tables.LoadTable(sectionEntries)
 	after, before := clampedNanoseconds(f.After), int64(math.MaxInt64)
@@ -110,10 +136,46 @@ func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 		before = clampedNanoseconds(f.Before)
 	}
 	return func(row int) bool {
-		form, _ := s.formAndSize(row)
 		created := s.entryField(row, 3)
-		return ok[form] && created >= after && created < before
+		return created >= after && created < before
 	}
+}
+
+// mayHaveKinds reports whether the snapshot may have entries with the kinds that a filter requires.
+func (s *snapshot) mayHaveKinds(f store.Filter) bool {
+	kinds, ok := s.kindNames()
+	if !ok {
+		return true
+	}
+	isPresent := func(value string) bool { return slices.Contains(kinds, value) }
+	return !slices.ContainsFunc(f.Terms, func(t store.Term) bool {
+		isRequired := t.Key == "kind" && !t.Not
+		return isRequired && !slices.ContainsFunc(t.Values, isPresent)
+	})
+}
+
+// kindNames returns the kinds of the snapshot's entries. It reads only the first page of section 7, which has the
+// number of entries for each kind, before the numbers for projects and tags. If the page has more kinds than fit, or
+// cannot be decoded, ok is false.
+func (s *snapshot) kindNames() (kinds []string, ok bool) {
+	const contentSize = 8
+	size := s.head.counts[sectionSums]
+	if size < contentSize {
+		return nil, false
+	}
+	rest := string(s.tables.Page(sectionSums, 0)[contentSize:min(pagefile.PageDataSize, size)])
+	for len(rest) > 0 {
+		key, afterKey, hasKey := keydir.CutText(rest)
+		if hasKey && key != "kind" {
+			return kinds, true
+		}
+		value, afterValue, hasValue := keydir.CutText(afterKey)
+		if !hasValue || len(afterValue) < 8 {
+			return nil, false
+		}
+		kinds, rest = append(kinds, value), afterValue[8:]
+	}
+	return kinds, size <= pagefile.PageDataSize
 }
 
 // eachEntry yields the entries in order of ID. If an entry cannot be read, it yields nil for this entry

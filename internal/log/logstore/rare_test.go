@@ -3,12 +3,10 @@
 package logstore
 
 import (
-	"crypto/rand"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -20,13 +18,7 @@ func TestRareLabels(t *testing.T) {
 	for seed := range uint64(20) {
 		r := mathrand.New(mathrand.NewPCG(seed, 49))
 		fsys := vfs.NewMem()
-		open := func() *DB {
-			d, err := Open("memory.oxbow", Options{FS: fsys, Clock: time.Now, Rand: rand.Reader})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return d
-		}
+		open := func() *DB { return openTest(t, fsys, "memory.oxbow", Options{MinSnapshotOps: 1}) }
 		d := open()
 		for step := range 60 {
 			name := fmt.Sprint("n", r.IntN(8))

@@ -127,7 +127,7 @@ func snapshotAlike(t *testing.T, v *recordBody, data []byte) {
 	}
 }
 
-// What encodeForm writes is read as it was; nothing else makes decodeForms panic.
+// What encodeForm writes is read as it was; nothing else makes decodeFormTable and appendFormLabels panic.
 func FuzzDecodeForms(f *testing.F) {
 	f.Add(keydir.AppendText(
 		nil,
@@ -142,16 +142,25 @@ func FuzzDecodeForms(f *testing.F) {
 	))
 	f.Add([]byte{2, 9, 9})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		fs, err := decodeForms(b)
+		forms, err := decodeFormTable(b)
 		var again []byte
-		for _, k := range fs {
-			again = keydir.AppendText(again, k.text)
-			if k.text == "" || !k.kind.Valid() {
-				t.Errorf("decodeForms(%x) has %+v", b, k)
+		for _, text := range forms.texts {
+			again = keydir.AppendText(again, text)
+			if text == "" || !formKind(text).Valid() {
+				t.Errorf("decodeFormTable(%x) has %q", b, text)
+				continue
+			}
+			labels, err := appendFormLabels(nil, text)
+			encoded := []byte(text[:1])
+			for _, l := range labels {
+				encoded = keydir.AppendText(keydir.AppendText(encoded, l.Key), l.Value)
+			}
+			if err == nil && len(encoded) > len(text) {
+				t.Errorf("appendFormLabels(%q) = %v", text, labels)
 			}
 		}
 		if err == nil && len(again) > len(b) {
-			t.Errorf("decodeForms(%x) is %x", b, again)
+			t.Errorf("decodeFormTable(%x) is %x", b, again)
 		}
 	})
 }

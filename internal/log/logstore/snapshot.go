@@ -204,9 +204,9 @@ type snapshot struct {
 	log      *wal.Log
 	refCount atomic.Int32 // number of users; the files are closed when it becomes 0
 
-	cachedEntries *cache.Slots[*store.Entry]  // cached entries by row
-	cacheBudget   *cache.Budget               // memory budget of the cache
-	cachedForms   atomic.Pointer[[]entryForm] // forms of the snapshot, nil until first read
+	cachedEntries *cache.Slots[*store.Entry] // cached entries by row
+	cacheBudget   *cache.Budget              // memory budget of the cache
+	cachedForms   atomic.Pointer[formTable]  // forms of the snapshot, nil until first read
 
 	opPositions sync.Map     // *opPositions by offset, for large records that were read
 	rowsByName  sync.Map     // cached rows by name
@@ -329,30 +329,65 @@ func (s *snapshot) entryField(row, n int) int64 {
 }
 
 // entryForms returns the forms of the entries.
-func (s *snapshot) entryForms() []entryForm {
-	if fs := s.cachedForms.Load(); fs != nil {
-		return *fs
+func (s *snapshot) entryForms() *formTable {
+	if t := s.cachedForms.Load(); t != nil {
+		return t
 	}
-	fs, err := decodeForms(s.tables.TableBytes(sectionForms))
+	t, err := decodeFormTable(s.tables.TableBytes(sectionForms))
 	if err != nil {
 		s.recordError(err)
 	}
-	if len(fs) == 0 {
-		fs = []entryForm{{}} // the snapshot has no entries, or its forms cannot be read
+	if len(t.texts) == 0 {
+		t.texts = []string{encodeForm(&store.Entry{})} // the snapshot has no entries, or its forms cannot be read
 	}
-	s.cachedForms.Store(&fs)
-	return fs
+	s.cachedForms.Store(&t)
+	return &t
+}
+
+// selectForms returns, for each form, whether the filter selects an entry with this form (see
+// [formTable.selectForms]).
+func (s *snapshot) selectForms(f store.Filter) []bool {
+	selected, err := s.entryForms().selectForms(f)
+	if err != nil {
+		s.recordError(err)
+	}
+	return selected
 }
 
 // formAndSize returns the form number and the content size of the entry in a row.
-func (s *snapshot) formAndSize(row int) (number, size uint32) {
+func (s *snapshot) formAndSize(row int) (number int, size uint32) {
 	r := s.tables.Row(sectionHeads, row)
-	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
-	if int(number) >= len(s.entryForms()) {
-		s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.entryID(row)))
+	number = int(binary.LittleEndian.Uint32(r))
+	if number >= len(s.entryForms().texts) {
+		s.recordFormError(row)
 		number = 0
 	}
-	return number, size
+	return number, binary.LittleEndian.Uint32(r[4:])
+}
+
+// formLabels caches the decoded labels of forms, by form number.
+type formLabels struct{ decoded [][]store.Label }
+
+// decodeForm returns the kind and the labels of a form. The labels must not be changed.
+func (c *formLabels) decodeForm(s *snapshot, number int) (store.Kind, []store.Label) {
+	forms := s.entryForms().texts
+	if c.decoded == nil {
+		c.decoded = make([][]store.Label, len(forms))
+	}
+	text := forms[number]
+	if c.decoded[number] == nil && len(text) > 1 {
+		labels, err := appendFormLabels(nil, text)
+		if err != nil {
+			s.recordError(err)
+		}
+		c.decoded[number] = labels
+	}
+	return formKind(text), c.decoded[number]
+}
+
+// recordFormError records that the entry of a row has an unknown form.
+func (s *snapshot) recordFormError(row int) {
+	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.entryID(row)))
 }
 
 // newestRow returns the row with this rank in the order of most recent versions.

@@ -26,8 +26,8 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 		IsHidden: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}
 	if b := st.base; b != nil {
 		r.Base = b.tables
-		for _, f := range b.entryForms() {
-			r.FormNumber(f.text)
+		for _, text := range b.entryForms().texts {
+			r.FormNumber(text)
 		}
 		for row := range st.hiddenRows.all {
 			r.HiddenIDs[b.entryID(row)] = true

@@ -88,10 +88,11 @@ func (st *state) computeSummary() *entrySummary {
 			return s
 		}
 		s = base
+		var labels formLabels
 		for row := range st.hiddenRows.all {
 			number, size := b.formAndSize(row)
-			f := b.entryForms()[number]
-			s.addHead(f.kind, f.labels, int(size), -1)
+			kind, formLabels := labels.decodeForm(b, number)
+			s.addHead(kind, formLabels, int(size), -1)
 		}
 	}
 	for _, e := range st.changedByID {

@@ -1,0 +1,130 @@
+// Tests that filters which a snapshot evaluates select exactly the entries that match.
+
+package logstore
+
+import (
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// formLabelValues are values of labels, some of which differ only in their Unicode composition.
+var formLabelValues = []string{"a", "ab", "b", "caf\u00e9", "cafe\u0301", "\u8c48", "\uf900", ""}
+
+// randomFormTerm returns a term that a snapshot can evaluate.
+func randomFormTerm(r *mathrand.Rand) store.Term {
+	t := store.Term{Key: []string{"kind", "has", "project", "tag", "pinned", store.LabelConfidence}[r.IntN(6)]}
+	t.Not = r.IntN(3) == 0
+	for range 1 + r.IntN(2) {
+		value := formLabelValues[r.IntN(len(formLabelValues))]
+		switch t.Key {
+		case "kind":
+			value = store.Kind(r.IntN(5)).String()
+		case "has":
+			value = snapshotLabelKeys[r.IntN(len(snapshotLabelKeys))]
+		case store.LabelConfidence:
+			value = fmt.Sprint(float64(r.IntN(10)) / 10)
+		}
+		t.Values = append(t.Values, value)
+	}
+	return t
+}
+
+// randomFormLabels returns labels of which most are in a snapshot.
+func randomFormLabels(r *mathrand.Rand) (labels []store.Label) {
+	for range r.IntN(4) {
+		key := []string{"project", "tag", "pinned", "process", "other", store.LabelConfidence}[r.IntN(6)]
+		value := formLabelValues[r.IntN(len(formLabelValues)-1)]
+		if key == store.LabelConfidence {
+			value = fmt.Sprint(float64(r.IntN(10)) / 10)
+		}
+		labels = append(labels, store.Label{Key: key, Value: value})
+	}
+	return labels
+}
+
+// TestFormFilters compares the entries and the newest entries that filters select with a scan of all entries, in
+// stores of which a part is in a snapshot.
+func TestFormFilters(t *testing.T) {
+	for seed := range uint64(20) {
+		r := mathrand.New(mathrand.NewPCG(seed, 51))
+		fsys := vfs.NewMem()
+		open := func() *DB { return openTest(t, fsys, "memory.oxbow", Options{MinSnapshotOps: 1}) }
+		d := open()
+		total := 20 + r.IntN(100)
+		checkpointAt := total/2 + r.IntN(total/2)
+		for i := range total {
+			name := fmt.Sprint("n", r.IntN(total))
+			labels := randomFormLabels(r)
+			ops := []store.Op{
+				store.Add{Name: fmt.Sprint("n", i), Kind: store.Kind(r.IntN(4)), Content: "c", Labels: labels},
+				store.Add{Name: fmt.Sprint("n", i), Content: "c", Labels: labels},
+				store.Relabel{Name: name, Labels: labels},
+				store.Remove{Name: name},
+			}
+			_ = d.Apply(t.Context(), ops[r.IntN(len(ops))]) // it fails if the name is unknown
+			if i == checkpointAt {
+				if err := errors.Join(d.Checkpoint(t.Context()), d.Close()); err != nil {
+					t.Fatal(err)
+				}
+				d = open()
+			}
+		}
+		if d.st.base.len() == 0 && d.st.len() > 30 {
+			t.Errorf("seed %d: no entry is in a snapshot", seed)
+		}
+		compareFormFilters(t, d, r, seed)
+		if rep, err := d.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+			t.Errorf("seed %d: Check = %v, %v", seed, rep.Problems, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// compareFormFilters compares what random filters select with a scan of all entries.
+func compareFormFilters(t *testing.T, d *DB, r *mathrand.Rand, seed uint64) {
+	t.Helper()
+	for range 60 {
+		var f store.Filter
+		for range 1 + r.IntN(3) {
+			f.Terms = append(f.Terms, randomFormTerm(r))
+		}
+		var got, want []uint64
+		for e, err := range d.Entries(t.Context(), f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, e.ID)
+		}
+		for e, err := range d.Entries(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Match(&e) {
+				want = append(want, e.ID)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %q selects %v, want %v", seed, f, got, want)
+		}
+		page, total, err := d.Newest(t.Context(), f, 0, len(want)+1)
+		if err != nil || total != len(want) || len(page) != len(want) {
+			t.Fatalf(
+				"seed %d: Newest(%q) has %d of %d entries, %v, want %d",
+				seed,
+				f,
+				len(page),
+				total,
+				err,
+				len(want),
+			)
+		}
+	}
+}
