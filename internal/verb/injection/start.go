@@ -189,8 +189,8 @@ func groupFits(group []oxbow.Entry, room int) bool {
 	}
 	all := 0
 	for i := range group {
-		line, _ := noteLine(&group[i], maxLineBytes)
-		all += prompt.EstimateTokens(line)
+		note := newStartNote(&group[i])
+		all += prompt.EstimateTokens(note.formatLine(maxLineBytes))
 	}
 	return all <= room
 }
@@ -233,18 +233,20 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room 
 	}
 	for i := range group {
 		e, size := &group[i], size
-		line, prints := noteLine(e, size)
-		for size > 0 && prompt.EstimateTokens(line) > room-used && prompt.EstimateTokens(line) > minLineTokens {
-			size /= 2
-			line, prints = noteLine(e, size)
-		}
+		note := newStartNote(e)
+		line := note.formatLine(size)
 		tokens := prompt.EstimateTokens(line)
+		for size > 0 && tokens > room-used && tokens > minLineTokens {
+			size /= 2
+			line = note.formatLine(size)
+			tokens = prompt.EstimateTokens(line)
+		}
 		if tokens > room-used {
 			continue
 		}
 		used += tokens
 		lines.WriteString(line)
-		out.Fingerprints = append(out.Fingerprints, prints...)
+		out.Fingerprints = append(out.Fingerprints, note.shownFingerprints(size)...)
 		out.Entries = append(out.Entries, StartEntry{e.Name, tokens, startReason(e)})
 		out.ShownEntries = append(
 			out.ShownEntries,
@@ -373,19 +375,33 @@ func withoutShownSentences(notes []oxbow.Entry, shown map[string]bool, knownNote
 	return rest
 }
 
-// noteLine returns a note on a single line: name, date, author, and at most size bytes of the text. fingerprints has
-// the fingerprints of the sentences in the line.
-func noteLine(e *oxbow.Entry, size int) (line string, fingerprints []string) {
+// startNote is a note that can be shown on a line.
+type startNote struct {
+	entry *oxbow.Entry
+	head  string // name, date and author
+	said  string // content on one line
+}
+
+func newStartNote(e *oxbow.Entry) startNote {
 	who := e.Updated.UTC().Format(time.DateOnly)
 	if e.TextBy() != "" {
 		who += ", by " + string(e.TextBy())
 	}
-	said := inject.OneLine(e.Content)
-	fingerprints = inject.ShownFingerprints(e.Content, text.TruncateBytes(said, size))
-	if short := text.TruncateWithEllipsis(said, size); short != said {
-		said = strings.TrimSuffix(short, "…") + "… (get shows the rest)"
+	return startNote{e, "- " + inject.OneLine(e.Name) + " (" + who + "): ", inject.OneLine(e.Content)}
+}
+
+// formatLine returns the note on a single line: name, date, author, and at most size bytes of the text.
+func (n *startNote) formatLine(size int) string {
+	short := text.TruncateWithEllipsis(n.said, size)
+	if short != n.said {
+		short = strings.TrimSuffix(short, "…") + "… (get shows the rest)"
 	}
-	return fmt.Sprintf("- %s (%s): %s\n", inject.OneLine(e.Name), who, said), fingerprints
+	return n.head + short + "\n"
+}
+
+// shownFingerprints returns the fingerprints of the sentences in the line with at most size bytes of the text.
+func (n *startNote) shownFingerprints(size int) []string {
+	return inject.ShownFingerprints(n.entry.Content, text.TruncateBytes(n.said, size))
 }
 
 // remainingNotesLine returns a line with the number of notes outside the block, and the names of the newest that may be
