@@ -13,22 +13,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// Duplicate contains an entry to remove, and the entry that remains in its place.
+// Duplicate is an entry to remove, and the entry that remains in its place.
 type Duplicate struct {
 	Drop, Keep oxbow.Entry
-	Exact      bool // their contents are equal except for white space and letter case
+	Exact      bool // The contents differ only in white space and letter case.
 }
 
-// FindDuplicates returns the entries that can be removed because another entry has the same words in
-// the same order (see [sametext.NearDuplicates]). The result is sorted by ID and depends only on
-// the entries. Only notes and world facts are compared, and only with entries of the same kind
-// and projects. An entry is never removed if it has the label tag:keep, or if its names and
-// labels do not fit into the remaining entry. Entries that are withheld from models as
-// suspicious are neither removed nor used as the remaining entry, because the text of the
-// removed entry would then be withheld. progress may be nil. It is called with the number of
-// analyzed entries and the total number.
+// FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
+// (see [sametext.NearDuplicates]). The result is sorted by ID, and depends only on the entries.
+//
+// Only notes and world facts are compared, and only with entries of the same kind and the same projects. An entry is
+// not removed if it has the label tag:keep, or if its names and labels do not fit into the remaining entry. An entry
+// that is withheld from models as suspicious is neither removed nor the remaining entry, because the text of the
+// removed entry would then be withheld.
+//
+// progress is called with the number of analyzed entries and the total number. It may be nil.
 func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
-	groups := map[string][]oxbow.Entry{} // by kind and projects
+	groups := map[string][]oxbow.Entry{} // entries by kind and projects
 	done, total := 0, 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -60,9 +61,9 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	return dups, nil
 }
 
-// findInGroup returns the duplicates among the entries of a group. The entry that remains takes over the names and
-// labels of its duplicates. A duplicate is left out of the result if these do not fit into the remaining entry, or if
-// it has the label tag:keep. progress is called with the number of analyzed entries.
+// findInGroup returns the duplicates among the entries of a group. The remaining entry takes over the names and labels
+// of its duplicates. An entry is left out of the result if its names and labels do not fit into the remaining entry,
+// or if it has the label tag:keep. progress is called with the number of analyzed entries.
 func findInGroup(
 	ctx context.Context,
 	entries []oxbow.Entry,
@@ -70,8 +71,7 @@ func findInGroup(
 ) (dups []Duplicate, err error) {
 	texts := make([]sametext.Passage, len(entries))
 	for i, e := range entries {
-		// The name is context for the content, so names are also compared if an entry has few
-		// words.
+		// The name is context for the content. If an entry has few words, its name is also compared.
 		texts[i] = sametext.Passage{Text: e.Content, Heading: e.Name}
 		if hasKeepTag(e) {
 			texts[i].Weight = 1
@@ -102,8 +102,8 @@ func findInGroup(
 
 func hasKeepTag(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeInto returns keep with the names and labels of drop added. It returns false if the merged
-// entry is not valid, for example because it has too many labels.
+// mergeInto returns keep with the names and labels of drop added. It returns false if the result is not a valid entry,
+// for example because it has too many labels.
 func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -113,7 +113,7 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// use this confidence only if keep has none, because it belongs to the content of drop
+		// A confidence of drop is about drop's content. Use it only if keep has no confidence.
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
@@ -127,12 +127,12 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// RemoveDuplicates removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The
-// remaining entry gets the removed entry's name and aliases as aliases, the labels of the removed
-// entry, and a label that names the removed entry as a source. With dryRun, RemoveDuplicates changes
-// nothing and returns the error that the change would cause. The error matches [oxbow.ErrConflict]
-// or [oxbow.ErrNotFound] if an entry has changed, and [oxbow.ErrUnsupported] if the memory has no
-// history.
+// RemoveDuplicates removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The remaining entry
+// gets the removed entry's name and aliases as aliases, the removed entry's labels, and a label that names the removed
+// entry as a source. If dryRun is set, nothing is changed, and the error is the one that the change would return.
+//
+// The error matches [oxbow.ErrConflict] or [oxbow.ErrNotFound] if an entry has changed meanwhile, and
+// [oxbow.ErrUnsupported] if the memory has no history.
 func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
 	if len(dups) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Tests of what is merged, what is not, and that it is one change.
+// This file tests which entries are merged, and that merging them is a single change.
 
 package duplicate
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// open returns an empty memory whose clock advances by a minute with each reading.
+// open returns an empty memory. Its clock advances by a minute each time it is read.
 func open(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
@@ -72,7 +72,7 @@ func TestConsolidate(t *testing.T) {
 		oxbow.Add{Name: "longer", Content: "Anna likes the dark mode everywhere"},
 		oxbow.Add{Name: "sky", Content: "blue"}, oxbow.Add{Name: "sea", Content: "blue"},
 	)
-	var seen [][2]int // progress: eight notes in four groups
+	var seen [][2]int // There must be progress for eight notes in four groups.
 	dups, err := FindDuplicates(t.Context(), m, func(done, total int) { seen = append(seen, [2]int{done, total}) })
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestConsolidate(t *testing.T) {
 	if err := RemoveDuplicates(t.Context(), m, dups, false); err != nil {
 		t.Fatal(err)
 	}
-	e, err := m.Get(t.Context(), "ship") // by what is an alias now
+	e, err := m.Get(t.Context(), "ship") // Get the entry by the removed entry's name, which is an alias now.
 	if err != nil || e.Name != "deploy" || e.Content != "We ship the app on Tuesdays, at nine" ||
 		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) ||
 		!slices.Equal(
@@ -112,7 +112,7 @@ func TestConsolidate(t *testing.T) {
 	}
 }
 
-// What was changed since it was looked at is not merged.
+// TestConsolidateChanged tests that an entry that has changed since it was compared is not merged.
 func TestConsolidateChanged(t *testing.T) {
 	m := open(t)
 	apply(
@@ -134,7 +134,7 @@ func TestConsolidateChanged(t *testing.T) {
 	}
 }
 
-// An entry that would have more names than one can have stays.
+// TestConsolidateLimits tests that an entry is kept if merging it would result in too many names.
 func TestConsolidateLimits(t *testing.T) {
 	m := open(t)
 	for i := range oxbow.MaxAliases + 3 {
@@ -159,7 +159,8 @@ func TestConsolidateLimits(t *testing.T) {
 	}
 }
 
-// Without a way back nothing is merged.
+// TestConsolidateWithoutHistory tests that nothing is merged in a memory without a history, because an undo would be
+// impossible.
 func TestConsolidateWithoutHistory(t *testing.T) {
 	s, err := crmem.Open("memory.db", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -185,7 +186,8 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 	}
 }
 
-// What is held back from models replaces nothing, and nothing is replaced by it.
+// TestConsolidateLeavesHeldBack tests that an entry that is held back from models is neither removed nor the remaining
+// entry.
 func TestConsolidateLeavesHeldBack(t *testing.T) {
 	for _, held := range []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine} {
 		for _, longer := range []bool{false, true} {
@@ -211,7 +213,7 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				}
 				es = append(es, e)
 			}
-			for i := range es { // found before one of them was held back
+			for i := range es { // The duplicates were found before one of the entries was held back.
 				if err := RemoveDuplicates(
 					t.Context(),
 					m,

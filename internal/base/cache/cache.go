@@ -1,5 +1,5 @@
-// Package cache caches values within a limit on their total size. The caller must be able to
-// compute a value again, because the cache may remove it at any time.
+// Package cache caches values within a limit on their total size. The cache may remove a value at any time, so the
+// caller must be able to compute the value again.
 package cache
 
 import (
@@ -8,31 +8,31 @@ import (
 	"sync/atomic"
 )
 
-// A Budget limits the total size of the values of several [Slots]. When the limit is exceeded, the
-// oldest values are removed. A value that was read since it was added is not removed but treated as
-// newly added. A Budget is safe for concurrent use.
+// A Budget limits the total size of the values in several [Slots]. If the limit is exceeded, the oldest values are
+// removed. A value that was read since it was added is not removed, and counts as newly added instead. A Budget is
+// safe for concurrent use.
 type Budget struct {
 	maxBytes int64
 
 	mu        sync.Mutex // guards the fields below
 	usedBytes int64
-	queue     []cachedValue // the values, oldest first
+	queue     []cachedValue // all values, oldest first
 }
 
-// NewBudget returns a budget of maxBytes. If maxBytes is below 1, no values are cached.
+// NewBudget returns a budget of maxBytes bytes. If maxBytes is below 1, no values are cached.
 func NewBudget(maxBytes int64) *Budget { return &Budget{maxBytes: max(maxBytes, 0)} }
 
-// MaxBytes returns the maximum number of bytes.
+// MaxBytes returns the limit on the total size of the values.
 func (b *Budget) MaxBytes() int64 { return b.maxBytes }
 
-// UsedBytes returns the current total size of the values in bytes.
+// UsedBytes returns the current total size of the values.
 func (b *Budget) UsedBytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.usedBytes
 }
 
-// cachedValue identifies a cached value.
+// cachedValue identifies a cached value by its owner and its slot.
 type cachedValue struct {
 	owner interface{ evictUnread(n int) bool }
 	slot  int
@@ -44,7 +44,7 @@ func (b *Budget) addValue(value cachedValue) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, value)
 	b.usedBytes += value.size
-	// After two rounds, only values that were read in between can remain.
+	// After two rounds, only values that were read during the rounds can remain.
 	for i := 2 * len(b.queue); i > 0 && b.usedBytes > b.maxBytes; i-- {
 		oldest := b.queue[0]
 		b.queue[0] = cachedValue{}
@@ -57,7 +57,7 @@ func (b *Budget) addValue(value cachedValue) {
 	}
 }
 
-// removeValuesOf removes all values of an owner from the queue.
+// removeValuesOf removes all values of one owner from the queue.
 func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,8 +69,8 @@ func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 	})
 }
 
-// Slots is a fixed number of slots, each for one cached value. It is safe for concurrent use. A
-// block of empty slots needs almost no memory.
+// Slots is a fixed number of slots. Each slot can contain one cached value. It is safe for concurrent use. Empty slots
+// need almost no memory, because they are allocated in blocks when they are first used.
 type Slots[T any] struct {
 	budget *Budget
 	blocks []atomic.Pointer[block[T]]
@@ -83,7 +83,7 @@ const blockSlots = 128
 
 type slot[T any] struct {
 	value   T
-	wasRead atomic.Bool // the value was read after it was added, or after the last pass of the eviction kept it
+	wasRead atomic.Bool // The value was read since it was added, or since an eviction last kept it.
 }
 
 // NewSlots returns n empty slots.
@@ -101,15 +101,15 @@ func (s *Slots[T]) Get(n int) (value T, ok bool) {
 	if p == nil {
 		return value, false
 	}
-	if !p.wasRead.Load() { // avoid unnecessary writes, so that processors can share the cache line
+	if !p.wasRead.Load() { // Write only if necessary, so that processors can share the cache line.
 		p.wasRead.Store(true)
 	}
 	return p.value, true
 }
 
-// Put stores a value of size bytes in a slot and returns it. If the slot already has a value, Put
-// returns that value instead. To stay within the budget, Put may remove values of other slots, and
-// even the new value.
+// Put stores a value in a slot and returns the value. The size is the value's size in bytes. If the slot already
+// contains a value, Put returns that value instead. To stay within the budget, Put may remove values of other slots,
+// or the new value itself.
 func (s *Slots[T]) Put(n int, value T, size int) T {
 	at := &s.blocks[n/blockSlots]
 	if at.Load() == nil {
@@ -121,20 +121,20 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 		}
 		return value
 	}
-	const slotSize = 64 // approximate size of a slot itself
+	const slotSize = 64 // slotSize is the approximate size of a slot without its value.
 	s.budget.addValue(cachedValue{s, n, int64(size) + slotSize})
 	return value
 }
 
-// RemoveAll removes all values from the budget. The slots must not be used afterwards. RemoveAll does nothing
-// if s is nil.
+// RemoveAll removes all values from the budget. The slots must not be used afterwards. If s is nil, RemoveAll does
+// nothing.
 func (s *Slots[T]) RemoveAll() {
 	if s != nil {
 		s.budget.removeValuesOf(s)
 	}
 }
 
-// evictUnread empties a slot and returns true. If the value was read since the last call, evictUnread keeps it
+// evictUnread empties a slot and returns true. If the value was read since the last call, evictUnread keeps the value
 // and returns false.
 func (s *Slots[T]) evictUnread(n int) bool {
 	pointer := &s.blocks[n/blockSlots].Load()[n%blockSlots]

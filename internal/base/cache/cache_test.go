@@ -1,4 +1,4 @@
-// Tests of what stays in a budget.
+// This file tests which values stay within a budget.
 
 package cache
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// has returns which slots have a value.
+// has returns the numbers of the slots that contain a value.
 func has[T any](s *Slots[T]) (ns []int) {
 	for i := range s.blocks {
 		for n := range blockSlots {
@@ -21,11 +21,11 @@ func has[T any](s *Slots[T]) (ns []int) {
 	return ns
 }
 
-// What was read since it was put outlives what was not.
+// TestReadStays tests that a value that was read since it was added stays longer than a value that was not read.
 func TestReadStays(t *testing.T) {
 	b := NewBudget(3 * 100)
 	s := NewSlots[string](b, 10)
-	put := func(n int) { s.Put(n, fmt.Sprint(n), 36) } // 100 with the slot's own
+	put := func(n int) { s.Put(n, fmt.Sprint(n), 36) } // With the slot itself, each value needs 100 bytes.
 	for n := range 3 {
 		put(n)
 	}
@@ -47,7 +47,7 @@ func TestReadStays(t *testing.T) {
 	}
 }
 
-// A value above the budget is returned, and not kept.
+// TestTooLarge tests that a value larger than the budget is returned and not cached.
 func TestTooLarge(t *testing.T) {
 	b := NewBudget(10)
 	s := NewSlots[string](b, 1)
@@ -56,7 +56,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// The first of two values counts.
+// TestFirstCounts tests that the first of two values for a slot is kept.
 func TestFirstCounts(t *testing.T) {
 	s := NewSlots[string](NewBudget(1000), 1)
 	s.Put(0, "first", 5)
@@ -65,7 +65,7 @@ func TestFirstCounts(t *testing.T) {
 	}
 }
 
-// Slots share a budget, and give back what they took of it.
+// TestShared tests that several Slots share a budget, and return their part of it when they are removed.
 func TestShared(t *testing.T) {
 	b := NewBudget(200)
 	one, other := NewSlots[string](b, 4), NewSlots[int](b, 4)
@@ -81,7 +81,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// Readers beside writers get the value of the slot or none, and the budget holds.
+// TestConcurrent reads and writes slots concurrently. A reader must get the value of its slot or none, and the budget
+// must not be exceeded.
 func TestConcurrent(t *testing.T) {
 	const most = 5000
 	b := NewBudget(most)

@@ -1,4 +1,4 @@
-// This file selects the sentence that contains the reason for an edit.
+// This file selects the sentence that gives the reason for an edit.
 
 // Package editreason finds the reason for an edit in the text that the agent wrote before the edit.
 package editreason
@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// ReasonSentence returns the last sentence that does more than announce the next step, and true. If all
-// sentences are announcements, it returns the last sentence and false. It returns "" for a text
-// without sentences.
+// ReasonSentence returns the last sentence that is not only an announcement of the next step, and true. If all
+// sentences are announcements, it returns the last one and false. For a text without sentences, it returns "" and
+// false.
 func ReasonSentence(text string) (sentence string, isReason bool) {
 	all := splitSentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -26,8 +26,8 @@ func ReasonSentence(text string) (sentence string, isReason bool) {
 	return all[len(all)-1], false
 }
 
-// TrimAnnouncements removes the sentences at the beginning and end of a text that only announce the next step.
-// If all sentences are announcements, it returns the whole text. It keeps fenced code.
+// TrimAnnouncements removes sentences that only announce the next step from the beginning and the end of a text. If
+// all sentences are announcements, it returns the whole text. It keeps fenced code.
 func TrimAnnouncements(text string) string {
 	all := splitSentences(text)
 	first, last := 0, len(all)-1
@@ -59,17 +59,17 @@ var announcementPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// isAnnouncement reports whether a sentence only announces the next step: it has few words, ends with a
+// isAnnouncement reports whether a sentence only announces the next step. Such a sentence has few words, ends with a
 // colon, or begins like an announcement and does not continue with a reason.
 func isAnnouncement(s string) bool {
 	words := len(strings.Fields(s))
 	switch {
 	case strings.HasSuffix(s, ":"):
 		return true
-	case words < 5 && strings.HasPrefix(s, "I "): // "I simplify main."
+	case words < 5 && strings.HasPrefix(s, "I "): // For example, "I simplify main."
 		return true
 	case !announcementPattern().MatchString(s):
-		return words < 3 && len(s) < 15 && isASCII(s) // "Done.", "Perfect!"
+		return words < 3 && len(s) < 15 && isASCII(s) // For example, "Done." or "Perfect!"
 	}
 	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ",
 		" otherwise", ": ", " to avoid "} {
@@ -84,11 +84,11 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// markerPattern matches a Markdown marker at the beginning of a line.
+// markerPattern matches the Markdown marker of a list item, a quotation or a heading at the beginning of a line.
 var markerPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
 
-// splitSentences divides a text into sentences. A sentence also ends at the end of a line. Fenced code
-// and the markers of lists, quotations and headings are omitted.
+// splitSentences divides a text into sentences. The end of a line also ends a sentence. Fenced code, and the markers
+// of list items, quotations and headings, are left out.
 func splitSentences(text string) []string {
 	var out []string
 	inFence := false

@@ -1,5 +1,5 @@
-// Package markdown parses the Markdown of entries, which others wrote, and renders it for a terminal.
-// The pages render the same tree as HTML.
+// Package markdown parses the Markdown of entries, which others may have written, and renders it for a terminal. The
+// pages render the same tree as HTML.
 package markdown
 
 import (
@@ -12,19 +12,19 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// MaxDepth is the number of nested elements that a renderer shows.
+// MaxDepth is how deeply elements may be nested. A renderer does not show deeper elements.
 const MaxDepth = 40
 
-// Limits for parsing. The time for emphasis and links grows with the square of the
-// delimiters in a paragraph, and the time for quotes with the square of their depth. People
-// do not write texts beyond these limits.
+// These limits bound the time for parsing. The time for emphasis and links grows with the square of the delimiters in
+// a paragraph. The time for quotes grows with the square of their depth. People do not write texts beyond these
+// limits.
 const (
-	maxDelimiters  = 2000 // in one paragraph
-	maxMarkerBytes = 60   // bytes of quote and list markers at the beginning of a line
+	maxDelimiters  = 2000 // maximum number of delimiters in a paragraph
+	maxMarkerBytes = 60   // maximum number of bytes of quote and list markers at the beginning of a line
 )
 
-// Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil for a text
-// whose parsing would take too long. The caller shows such a text unchanged.
+// Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil if parsing the text would
+// take too long. The caller must then show the text unchanged.
 func Parse(source []byte) ast.Node {
 	if isTooComplex(string(source)) {
 		return nil
@@ -78,12 +78,12 @@ func isTooComplex(s string) bool {
 	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
 }
 
-// LiteralText returns the characters of a text in the tree, without escapes and entities.
+// LiteralText returns a text node's characters, after escapes and entities were replaced.
 func LiteralText(n *ast.Text, source []byte) string {
 	return string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(source)))))
 }
 
-// CodeText returns the characters of a code span on one line.
+// CodeText returns the characters of a code span as one line.
 func CodeText(n *ast.CodeSpan, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

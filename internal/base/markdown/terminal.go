@@ -12,19 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// A TerminalStyle says how to render Markdown for a terminal.
+// A TerminalStyle describes the terminal for which Markdown is rendered.
 type TerminalStyle struct {
 	Width      int  // number of columns, at least 1
-	WithColour bool // use the colours of package termtext; without colours, marks such as ** are kept
+	WithColour bool // use the colours of package termtext (without colours, marks such as ** are kept)
 }
 
-// minWidth is the smallest width of a text within quotes and lists. A text that is nested deeper is
-// not indented any further.
+// minWidth is the smallest width of a text in quotes and lists. If the width would be smaller, the text is not
+// indented any further.
 const minWidth = 20
 
-// Render returns the text in lines. Lines of code, and single words that are too long, may be longer
-// than the width. Ends of lines in a paragraph are kept, because many notes are lists without marks.
-// Characters that could harm a terminal are replaced (see [termtext.Clean]).
+// Render returns the rendered text as lines. A line may be wider than the width if it is code or a single long word.
+// Line breaks inside paragraphs are kept, because many notes are lists without markers. Characters that could harm a
+// terminal are replaced (see [termtext.ReplaceHarmful]).
 func (t TerminalStyle) Render(source string) []string {
 	r := renderer{TerminalStyle: t, source: []byte(source)}
 	doc := Parse(r.source)
@@ -40,8 +40,8 @@ type renderer struct {
 	source []byte
 }
 
-// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. A list item whose
-// list was written without empty lines gets no empty lines.
+// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. There is no empty line
+// between list items that were written without empty lines.
 func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 	if depth > MaxDepth {
 		return []string{"…"}
@@ -59,7 +59,7 @@ func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 	return lines
 }
 
-// hasNoBlankLineBefore reports whether a block follows the previous one without an empty line.
+// hasNoBlankLineBefore reports whether a block follows the block before it without an empty line.
 func hasNoBlankLineBefore(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ListItem:
@@ -97,12 +97,13 @@ func (r *renderer) renderBlock(n ast.Node, width, depth int) []string {
 	return termtext.Wrap(r.renderInlines(n, "", depth), width)
 }
 
-// indentedWidth returns the width of a text that is indented by some columns.
+// indentedWidth returns the width that remains for a text after it was indented by some columns. It is at least
+// minWidth, or width if that is smaller.
 func (r *renderer) indentedWidth(width, columns int) int {
 	return max(width-columns, min(minWidth, r.Width))
 }
 
-// prefixLines returns the lines behind a prefix. Empty lines get the prefix without its spaces.
+// prefixLines puts a prefix before each line. Before an empty line, the spaces at the prefix's end are left out.
 func prefixLines(lines []string, prefix string) []string {
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(prefix+l, " ")
@@ -131,7 +132,8 @@ func (r *renderer) renderList(n *ast.List, width, depth int) (lines []string) {
 	return lines
 }
 
-// renderTable returns a table in columns. If they do not fit into the width, each cell is a line.
+// renderTable returns the lines of a table. If the columns do not fit into the width, each cell gets a line of its
+// own.
 func (r *renderer) renderTable(n ast.Node, width, depth int) (lines []string) {
 	var rows [][]string
 	var widths []int
@@ -173,7 +175,7 @@ func (r *renderer) renderTable(n ast.Node, width, depth int) (lines []string) {
 	return lines
 }
 
-// renderInlines returns the text in n, painted with a style.
+// renderInlines returns the text of the inline elements in n, painted with a style.
 func (r *renderer) renderInlines(n ast.Node, style string, depth int) string {
 	if depth > MaxDepth {
 		return "…"
@@ -220,7 +222,7 @@ func (r *renderer) renderInline(n ast.Node, style string, depth int) string {
 	return r.renderInlines(n, style, depth)
 }
 
-// renderLink returns the text of a link and its destination.
+// renderLink returns the text of a link followed by its destination.
 func (r *renderer) renderLink(label, destination string) string {
 	destination = termtext.ReplaceHarmful(destination)
 	if label == "" || label == destination {
@@ -229,8 +231,8 @@ func (r *renderer) renderLink(label, destination string) string {
 	return label + " " + r.paint(termtext.Dim, "("+destination+")")
 }
 
-// renderText returns a text of others. Each word is painted for itself, so that the style survives the end
-// of a line.
+// renderText paints a text that others wrote. Each word is painted separately, so that the style does not get lost
+// where a line is wrapped.
 func (r *renderer) renderText(style, s string) string {
 	s = termtext.ReplaceHarmful(s)
 	if style == "" || !r.WithColour {

@@ -1,4 +1,4 @@
-// Tests of Markdown on a terminal.
+// This file tests how Markdown is rendered for a terminal.
 
 package markdown_test
 
@@ -49,7 +49,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// A text that takes too long to parse is shown as it is.
+// TestRenderTangled tests that a text that would take too long to parse is shown unchanged.
 func TestRenderTangled(t *testing.T) {
 	source := strings.Repeat("[*", 50_000)
 	lines := markdown.TerminalStyle{Width: 80}.Render(source)
@@ -58,7 +58,7 @@ func TestRenderTangled(t *testing.T) {
 	}
 }
 
-// FuzzRender checks that no line contains a character that could harm a terminal.
+// FuzzRender tests that no rendered line contains a character that could harm a terminal.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{
 		"# a\n- b\n  1. c\n> d", "| a |\n|---|\n| b |", "`a` **b** [c](d)", "\x1b]0;t\a", "```\na",

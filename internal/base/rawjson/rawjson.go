@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// EachElement yields the elements of an array, or the keys and values of an object, in turn. b must be
-// valid JSON.
+// EachElement yields the elements of an array in their order, or the keys and values of an object, each key followed
+// by its value. b must be valid JSON.
 func EachElement(b []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := 1; ; {
@@ -31,7 +31,7 @@ func EachElement(b []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// valueEnd returns the end of the value at index i in an array or object.
+// valueEnd returns the offset after the value that begins at index i. The value must be inside an array or an object.
 func valueEnd(b []byte, i int) int {
 	for depth := 0; ; {
 		switch b[i] {
@@ -53,15 +53,14 @@ func valueEnd(b []byte, i int) int {
 	}
 }
 
-// isValueEnd reports whether the byte after a value is a separator or a closing bracket. Other
-// bytes belong to the value.
+// isValueEnd reports whether a byte ends a number or a word that is a value. Any other byte belongs to the value.
 func isValueEnd(c byte) bool { return isSeparator(c) || c == ']' || c == '}' }
 
-// isSeparator reports whether a byte may occur between values.
+// isSeparator reports whether a byte may be between two values.
 func isSeparator(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
 
-// Unquote returns the text of a JSON string, which must be valid JSON and UTF-8. An invalid escape
-// or half of a surrogate pair becomes U+FFFD.
+// Unquote returns the text of a JSON string. The string must be valid JSON and UTF-8. An invalid escape, or one half
+// of a surrogate pair, becomes U+FFFD.
 func Unquote(raw []byte) string {
 	rest := raw[1 : len(raw)-1]
 	i := bytes.IndexByte(rest, '\\')
@@ -104,14 +103,14 @@ func escapedUnit(b []byte) rune {
 	return rune(u)
 }
 
-// mayBeSurrogate reports whether b, which begins with a backslash, may begin with an escape from
-// \uD800 to \uDFFF. Most escapes do not.
+// mayBeSurrogate reports whether b, which begins with a backslash, may begin with an escape from \uD800 to \uDFFF. It
+// is a fast check that excludes most other escapes.
 func mayBeSurrogate(b []byte) bool {
 	return len(b) > 2 && b[1] == 'u' && b[2]|0x20 == 'd'
 }
 
-// FindLoneSurrogate returns the offset of the first \u escape that is only half of a surrogate pair, or
-// -1 if there is none.
+// FindLoneSurrogate returns the offset of the first \u escape that is one half of a surrogate pair without the other
+// half. It returns -1 if there is none.
 func FindLoneSurrogate(b []byte) int {
 	for i := 0; i < len(b); {
 		j := bytes.IndexByte(b[i:], '\\')
@@ -120,7 +119,7 @@ func FindLoneSurrogate(b []byte) int {
 		}
 		i += j
 		if !mayBeSurrogate(b[i:]) {
-			i += 2 // \u and its digits contain no other backslash
+			i += 2 // Skip the escape: its digits contain no backslash.
 			continue
 		}
 		switch u := escapedUnit(b[i:]); {

@@ -9,8 +9,8 @@ import (
 	"math/bits"
 )
 
-// Valid returns the same result as [json.Valid]. Valid is faster, because it skips the text of
-// strings eight bytes at a time and passes only the rest to json.Valid.
+// Valid returns the same result as [json.Valid], but is faster. It skips the text of strings eight bytes at a time,
+// and passes only the rest to json.Valid.
 func Valid(b []byte) bool {
 	rest := make([]byte, 0, 512)
 	for {
@@ -26,7 +26,7 @@ func Valid(b []byte) bool {
 			}
 			b, n = b[n:], 1
 			inString = b[0] == '\\'
-			if inString { // keep the escaped character, and the four digits after \u
+			if inString { // Keep the escaped character, and for \u its four digits, so that json.Valid checks them.
 				n = min(2, len(b))
 				if n == 2 && b[1] == 'u' {
 					n = min(6, len(b))
@@ -37,14 +37,14 @@ func Valid(b []byte) bool {
 	}
 }
 
-// plainPrefixLength returns the number of bytes before the first quote, backslash or control character.
+// plainPrefixLength returns how many bytes precede the first quote, backslash or control character in b.
 func plainPrefixLength(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:])
 		quote, slash := x^'"'*ones, x^'\\'*ones
-		// The lowest byte with its top bit set is correct. Higher bytes may be wrong.
+		// Only the lowest byte whose top bit is set is certain. The bytes above may be wrong.
 		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}

@@ -1,4 +1,4 @@
-// Tests that text is JSON where encoding/json says so.
+// This file tests that Valid returns the same result as encoding/json.
 
 package rawjson
 
@@ -25,7 +25,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// TestPlain: each byte at each place of a word is known for what it is.
+// TestPlain tests that plainPrefixLength recognizes each byte at each position of an eight-byte word.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// LastChangeTime returns the time of a file's last change: the modification time, or the inode's
-// change time if that is later. Programs cannot set the change time of the inode.
+// LastChangeTime returns the time at which a file was last changed. This is the later of the modification time and the
+// inode's change time. Programs can set the modification time, but not the change time.
 func LastChangeTime(fi fs.FileInfo) time.Time {
 	if at := inodeChangeTime(fi); at.After(fi.ModTime()) {
 		return at

@@ -1,4 +1,4 @@
-// This file reads the creation time of a file on Windows, because Go does not report the time at
+// This file reads the creation time of a file on Windows in place of the change time. Go does not report the time at
 // which the attributes were changed.
 
 package sysinfo

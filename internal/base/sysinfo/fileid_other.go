@@ -1,4 +1,4 @@
-// This file is for systems that do not provide identities of files.
+// This file is for systems that do not identify files.
 
 //go:build !unix && !windows
 

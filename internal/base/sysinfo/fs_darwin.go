@@ -1,5 +1,5 @@
-// This file describes file systems on macOS. The system reports the name of a file system, and
-// whether it is local.
+// This file describes file systems on macOS. The system reports a file system's name and whether the file system is
+// local.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// This file describes file systems on Linux. statfs returns a number for each type, and
+// This file describes file systems on Linux. The call statfs returns a number for each type of file system. The file
 // /proc/self/mountinfo contains the types of FUSE mounts.
 
 package sysinfo
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystems maps the numbers in statfs(2) to file systems. Numbers without a name in package unix are
-// from the sources of these file systems.
+// fileSystems maps the type numbers of statfs(2) to descriptions. A number without a name in package unix is from the
+// source of that file system.
 var fileSystems = map[uint32]FileSystem{
 	unix.NFS_SUPER_MAGIC:   {Name: "nfs", Kind: KindNetwork},
 	unix.SMB_SUPER_MAGIC:   {Name: "smb", Kind: KindNetwork},
@@ -41,7 +41,7 @@ var fileSystems = map[uint32]FileSystem{
 	unix.OVERLAYFS_SUPER_MAGIC: {Name: "overlay", Kind: KindLayered},
 	0x61756673:                 {Name: "aufs", Kind: KindLayered},
 
-	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: KindLocal}, // ext2 and ext3 have the same number
+	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: KindLocal}, // ext2 and ext3 have the same number as ext4.
 	unix.XFS_SUPER_MAGIC:      {Name: "xfs", Kind: KindLocal},
 	unix.BTRFS_SUPER_MAGIC:    {Name: "btrfs", Kind: KindLocal},
 	unix.BCACHEFS_SUPER_MAGIC: {Name: "bcachefs", Kind: KindLocal},
@@ -77,7 +77,7 @@ func describeFileSystem(path string) (FileSystem, error) {
 	return f, nil
 }
 
-// mountTypeAt returns the type of the mount that contains the path, or "fuse" if it is unknown.
+// mountTypeAt returns the type of the mount that contains the path. If the type is unknown, it returns "fuse".
 func mountTypeAt(path string) string {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -90,9 +90,9 @@ func mountTypeAt(path string) string {
 	return mountType(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountType returns the type of the mount with a device, such as "8:1". mountinfo is the content
-// of /proc/self/mountinfo (see proc_pid_mountinfo(5)). The third field of a line is the device.
-// The first field after a single dash is the type.
+// mountType returns the type of the mount with a device number such as "8:1". mountinfo is the content of
+// /proc/self/mountinfo (see proc_pid_mountinfo(5)). In each line, the third field is the device number, and the first
+// field after a single dash is the type.
 func mountType(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")

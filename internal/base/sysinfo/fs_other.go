@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-// This file is for platforms on which file systems are not distinguished.
+// This file is for platforms on which all file systems are treated alike.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// This file describes file systems on Windows, which distinguishes local and remote drives.
+// This file describes file systems on Windows. Windows distinguishes local and remote drives.
 
 package sysinfo
 
@@ -33,7 +33,7 @@ func describeFileSystem(path string) (FileSystem, error) {
 		f.Name = strings.ToLower(windows.UTF16ToString(kind[:]))
 		f.IsReadOnly = flags&windows.FILE_READ_ONLY_VOLUME != 0
 	}
-	// Ignore the error: FreeBytes and TotalBytes are then 0, which means unknown.
+	// Ignore the error: FreeBytes and TotalBytes then stay 0, which means unknown.
 	_ = windows.GetDiskFreeSpaceEx(name, &f.FreeBytes, &f.TotalBytes, nil)
 	return f, nil
 }

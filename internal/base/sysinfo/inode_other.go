@@ -1,4 +1,4 @@
-// This file is for platforms on which the description of a file has no inode.
+// This file is for platforms on which a file's description contains no inode number.
 
 //go:build !unix
 
@@ -6,5 +6,5 @@ package sysinfo
 
 import "io/fs"
 
-// InodeNumber returns the number of the file's inode, or 0 if it is unknown.
+// InodeNumber returns the file's inode number, or 0 if it is unknown.
 func InodeNumber(fs.FileInfo) uint64 { return 0 }

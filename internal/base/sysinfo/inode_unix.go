@@ -1,4 +1,4 @@
-// This file reads the inode of a file on Unix.
+// This file reads the inode number of a file on Unix.
 
 //go:build unix
 
@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// InodeNumber returns the number of the file's inode, or 0 if it is unknown.
+// InodeNumber returns the file's inode number, or 0 if it is unknown.
 func InodeNumber(fi fs.FileInfo) uint64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)

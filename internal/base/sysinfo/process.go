@@ -1,16 +1,16 @@
-// This file reports the state of processes.
+// This file reports whether a process runs.
 
 package sysinfo
 
 // ProcessStatus is the state of a process.
 type ProcessStatus int
 
-// All states.
+// These are the states of a process.
 const (
 	stateUnknown ProcessStatus = iota
-	StateGone                  // the process does not exist on this host, or is not visible
+	StateGone                  // The process does not exist on this host, or is not visible.
 	stateRunning
-	StateStopped // suspended by a signal or a debugger
+	StateStopped // A signal or a debugger has suspended the process.
 )
 
 // ProcessState returns the state of a process.

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// This file is for platforms on which it is expensive to detect that a process is stopped.
+// This file is for platforms on which it would be expensive to find out that a process is suspended.
 
 package sysinfo
 

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// isStopped reports whether the process is in state T or t. The state is the field after the last
-// parenthesis of /proc/PID/stat.
+// isStopped reports whether the process is in the state T or t, which means suspended. In /proc/PID/stat, the state is
+// the field after the last parenthesis.
 func isStopped(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processState sends signal 0, which has no effect. If the error is not ESRCH, the process exists.
+// processState sends signal 0 to the process, which has no effect. The process does not exist if the error is ESRCH.
 func processState(pid int) ProcessStatus {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:
@@ -19,5 +19,5 @@ func processState(pid int) ProcessStatus {
 	return stateRunning
 }
 
-// IsWritable reports whether this user can write the file or create files in the directory.
+// IsWritable reports whether this user can write the file, or create files in the directory.
 func IsWritable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

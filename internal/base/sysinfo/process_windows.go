@@ -10,7 +10,7 @@ func processState(pid int) ProcessStatus {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	switch err {
 	case nil:
-	case windows.ERROR_INVALID_PARAMETER: // error for a process ID that does not exist
+	case windows.ERROR_INVALID_PARAMETER: // No process has this ID.
 		return StateGone
 	case windows.ERROR_ACCESS_DENIED:
 		return stateRunning
@@ -18,7 +18,7 @@ func processState(pid int) ProcessStatus {
 		return stateUnknown
 	}
 	defer windows.CloseHandle(h)
-	const stillActive = 259 // STILL_ACTIVE, of GetExitCodeProcess
+	const stillActive = 259 // value STILL_ACTIVE, which GetExitCodeProcess returns for a running process
 	var code uint32
 	switch err := windows.GetExitCodeProcess(h, &code); {
 	case err != nil:
@@ -29,6 +29,6 @@ func processState(pid int) ProcessStatus {
 	return stateRunning
 }
 
-// IsWritable reports whether this user can write the file or create files in the directory.
-// It returns true, because this is unknown on Windows.
+// IsWritable reports whether this user can write the file, or create files in the directory. On Windows this is
+// unknown, so it returns true.
 func IsWritable(string) bool { return true }

@@ -1,7 +1,7 @@
 // This file describes file systems and the owners of files.
 
-// Package sysinfo finds the kind of the file system on which a store is and its free space, and
-// whether a process is alive. It does not change anything.
+// Package sysinfo describes the file system that contains a store: its kind and its free space. It also finds out
+// whether a process is alive. It changes nothing.
 package sysinfo
 
 import (
@@ -13,20 +13,21 @@ import (
 	"strings"
 )
 
-// FileSystemKind is a kind of file system, distinguished by what matters for a store.
+// FileSystemKind is a kind of file system. The kinds differ in what a store must know about them.
 type FileSystemKind int
 
-// All kinds.
+// These are the kinds of file systems.
 const (
-	KindUnknown  FileSystemKind = iota
-	KindLocal                   // a disk of this machine
-	KindNetwork                 // shared with other hosts, so that locks are not reliable
-	KindShared                  // provided by another system or program, such as 9p or FUSE; other writers are unknown
-	KindVolatile                // in memory; lost at the next boot
-	KindLayered                 // an overlay as in containers; lost with the container
+	KindUnknown FileSystemKind = iota
+	KindLocal                  // a disk of this machine
+	KindNetwork                // a file system that other hosts also use, so that locks are not reliable
+	// a file system that another system or program provides, such as 9p or FUSE, and that others may write to
+	KindShared
+	KindVolatile // a file system in memory, which is lost at the next boot
+	KindLayered  // an overlay, as in a container, which is lost with the container
 )
 
-// String returns the name of the kind, which is a single word.
+// String returns the kind's name as a single word.
 func (k FileSystemKind) String() string {
 	return [...]string{"unknown", "local", "network", "shared", "volatile", "layered"}[k]
 }
@@ -36,13 +37,13 @@ type FileSystem struct {
 	Name       string // name that the system uses, such as xfs or nfs ("" if unknown)
 	Kind       FileSystemKind
 	IsReadOnly bool
-	FreeBytes  uint64 // number of bytes available to this user
+	FreeBytes  uint64 // number of bytes that this user may still use
 	TotalBytes uint64 // size in bytes (0 if unknown)
 }
 
-// DescribeFileSystem describes the file system that contains the path. If the path does not exist, DescribeFileSystem
-// describes the file system of the nearest existing parent directory. If the platform does not provide the data,
-// DescribeFileSystem returns the zero FileSystem.
+// DescribeFileSystem describes the file system that contains the path. If the path does not exist, it describes the
+// file system of the nearest existing parent directory. If the platform does not provide the data, it returns the zero
+// FileSystem.
 func DescribeFileSystem(path string) (FileSystem, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -54,7 +55,7 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 			return describeFileSystem(path)
 		}
 		up := filepath.Dir(path)
-		// A path below a file does not exist either, so continue with its parent.
+		// A path below a file does not exist either, so continue with the parent.
 		isMissing := errors.Is(err, fs.ErrNotExist) || isNotDir(path)
 		if up == path || !isMissing {
 			return FileSystem{}, err
@@ -63,7 +64,7 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 	}
 }
 
-// isNotDir reports whether the nearest existing parent of the path is not a directory.
+// isNotDir reports whether the nearest existing parent of the path is something other than a directory.
 func isNotDir(path string) bool {
 	for {
 		up := filepath.Dir(path)
@@ -77,7 +78,7 @@ func isNotDir(path string) bool {
 	}
 }
 
-// networkFUSEPrograms contains FUSE programs that store files on other hosts.
+// networkFUSEPrograms contains the names of FUSE programs that store files on other hosts.
 var networkFUSEPrograms = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse",
 	"blobfuse", "blobfuse2",
@@ -86,18 +87,17 @@ var networkFUSEPrograms = []string{
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// localFUSEPrograms contains FUSE programs that store files on a local disk.
+// localFUSEPrograms contains the names of FUSE programs that store files on a local disk.
 var localFUSEPrograms = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs",
 	"zfs-fuse", "ext2", "apfs",
 }
 
-// fuseKind returns the kind of a FUSE file system. mount is the mount type, such as
-// "fuse.sshfs", "fuseblk" or "virtiofs".
+// fuseKind returns the kind of a FUSE file system with a mount type such as "fuse.sshfs", "fuseblk" or "virtiofs".
 func fuseKind(mount string) FileSystemKind {
 	_, sub, _ := strings.Cut(mount, ".")
 	switch {
-	case strings.HasPrefix(mount, "fuseblk"): // on a block device
+	case strings.HasPrefix(mount, "fuseblk"): // The file system is on a block device.
 		return KindLocal
 	case slices.Contains(networkFUSEPrograms, sub):
 		return KindNetwork
@@ -107,13 +107,13 @@ func fuseKind(mount string) FileSystemKind {
 	return KindShared
 }
 
-// An FileOwner describes who else can change a file.
+// A FileOwner describes who else can change a file.
 type FileOwner struct {
-	IsOtherUser        bool        // the file belongs to another user
-	IsWritableByOthers bool        // other users may write the file
-	Mode               fs.FileMode // permissions of the file
+	IsOtherUser        bool        // The file belongs to another user.
+	IsWritableByOthers bool        // Other users may write the file.
+	Mode               fs.FileMode // the file's permissions
 }
 
-// ReadOwner examines a file or directory. It returns the zero FileOwner if the file does not exist, or on
-// platforms without owners.
+// ReadOwner examines the owner and the permissions of a file or directory. It returns the zero FileOwner if the file
+// does not exist, or if the platform has no owners.
 func ReadOwner(path string) FileOwner { return readOwner(path) }

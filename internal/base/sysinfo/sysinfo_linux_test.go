@@ -1,4 +1,4 @@
-// Tests the looks that Linux can take.
+// This file tests the functions that need Linux.
 
 package sysinfo
 
@@ -43,8 +43,8 @@ func TestLookLinux(t *testing.T) {
 	}
 }
 
-// The tables: no kind of file system that other hosts write to may pass as a
-// local one.
+// TestKnownNumbers tests the table of file systems. A file system that other hosts may write to must not count as
+// local.
 func TestKnownNumbers(t *testing.T) {
 	for number, want := range map[uint32]FileSystemKind{
 		0x6969: KindNetwork, 0xff534d42: KindNetwork, 0xfe534d42: KindNetwork, 0x517b: KindNetwork,
@@ -65,7 +65,7 @@ func TestProcess(t *testing.T) {
 	if got := ProcessState(0); got != stateUnknown {
 		t.Errorf("Process(0) = %v, want %v", got, stateUnknown)
 	}
-	cmd := exec.Command("cat") // waits for its input
+	cmd := exec.Command("cat") // The process waits for input.
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestWritable(t *testing.T) {
 		t.Errorf("IsWritable(%q) = false, want true", dir)
 	}
 	if os.Geteuid() == 0 {
-		return // the superuser may write anywhere
+		return // The superuser may write everywhere.
 	}
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Tests the looks that any platform can take.
+// This file tests the functions that work on any platform.
 
 package sysinfo
 
@@ -29,7 +29,7 @@ func TestFuseKind(t *testing.T) {
 	}
 }
 
-// What is not there yet lies where the nearest directory above lies.
+// TestLookAbove tests that a path that does not exist is on the file system of its nearest existing parent.
 func TestLookAbove(t *testing.T) {
 	dir := t.TempDir()
 	here, err := DescribeFileSystem(dir)

@@ -1,18 +1,20 @@
-// This file declares what the searches for copied words have in common.
+// This file declares what all searches for copied words have in common.
 
 package text
 
 import "unicode"
 
-// MinCopiedWords is the number of consecutive words that two texts must have in common for a copy to be assumed.
+// MinCopiedWords is the number of consecutive words that two texts must have in common before one counts as a copy of
+// the other.
 const MinCopiedWords = 6
 
-// unspacedScripts are scripts without spaces between words. All their characters are at or above firstUnspacedRune.
+// unspacedScripts contains scripts without spaces between words. No character of these scripts is below
+// firstUnspacedRune.
 var unspacedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
 	unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 const firstUnspacedRune = '\u0e01'
 
-// IsUnspaced reports whether a letter belongs to a script that is written without spaces between words: Chinese
-// characters, Kana, Thai, Lao, Khmer or Burmese.
+// IsUnspaced reports whether a letter belongs to a script that is written without spaces between words. These are
+// Chinese characters, Kana, Thai, Lao, Khmer and Burmese.
 func IsUnspaced(r rune) bool { return r >= firstUnspacedRune && unicode.In(r, unspacedScripts...) }

@@ -1,4 +1,4 @@
-// Tests of the scripts that are written without spaces between words.
+// This file tests the list of scripts that are written without spaces between words.
 
 package text
 

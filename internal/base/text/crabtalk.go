@@ -1,15 +1,15 @@
 // This file implements the text analyzer of crabtalk.
 
-// Package text has functions on strings that ranking and prompts need, such as snippets, spelling
-// corrections, slugs, and token estimates.
+// Package text has string functions for ranking and for prompts, for example snippets, spelling corrections, slugs and
+// token estimates.
 package text
 
 import "github.com/oxbow-memory/oxbow/internal/base/ucd"
 
-// CrabtalkTerms returns the terms of s in exactly the same way as crabtalk's memory store (its RFC
-// 0150). The terms are the longest sequences of alphanumeric characters (Unicode 17) in full lower
-// case, except single characters and 49 stop words. There is no stemming or normalization. Text
-// without spaces between words, such as Chinese, is a single term. Invalid UTF-8 separates terms.
+// CrabtalkTerms returns the terms of s exactly as crabtalk's memory store does (its RFC 0150). A term is a longest
+// sequence of alphanumeric characters (Unicode 17) in full lower case. Single characters and 49 stop words are left
+// out. There is no stemming or normalization. A text without spaces between words, such as Chinese, is a single term.
+// Invalid UTF-8 separates terms.
 //
 // The terms may share memory with s.
 func CrabtalkTerms(s string) []string {
@@ -21,9 +21,9 @@ func AppendCrabtalkTerms(terms []string, s string) []string {
 	return appendTerms(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
-// CrabtalkByteTerms returns the terms of s in the same way as crabtalk's earlier memory with one file
-// per entry (its RFC 0038). Unlike [CrabtalkTerms], it removes only terms of a single byte, so that
-// single characters outside of ASCII are kept.
+// CrabtalkByteTerms returns the terms of s as crabtalk's earlier memory did, which had one file for each entry (its
+// RFC 0038). Unlike [CrabtalkTerms], it leaves out only terms of a single byte, so that single characters outside of
+// ASCII are kept.
 func CrabtalkByteTerms(s string) []string {
 	return appendTerms(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
@@ -41,7 +41,7 @@ func appendTerms(terms []string, s string, keep func(ucd.Word) bool) []string {
 			continue
 		}
 		if terms == nil {
-			terms = make([]string, 0, 4+len(s)/9) // English has about one term per nine bytes
+			terms = make([]string, 0, 4+len(s)/9) // English text has about one term in nine bytes.
 		}
 		terms = append(terms, word)
 	}

@@ -1,4 +1,4 @@
-// Tests of the analyzers against vectors that crabtalk's own rules made.
+// This file compares the analyzers with results that crabtalk's own code computed.
 
 package text
 
@@ -41,8 +41,8 @@ func TestCrabtalkVectors(t *testing.T) {
 	}
 }
 
-// The vectors were made by the string functions of Rust 1.95, which crabtalk
-// uses: final sigmas, titlecase, newly assigned scripts, and random mixtures.
+// TestAnalyzersAgainstRust compares the analyzers with results of the string functions in Rust 1.95, which crabtalk
+// uses. The texts contain final sigmas, titlecase, newly assigned scripts, and random mixtures.
 func TestAnalyzersAgainstRust(t *testing.T) {
 	var vectors []struct {
 		Text         string
@@ -85,7 +85,7 @@ func TestInvalidUTF8Separates(t *testing.T) {
 	}{
 		{"one\xfftwo", []string{"one", "two"}},
 		{"\xe6\x97日本\xe6", []string{"日本"}},
-		{"ab\xed\xa0\x80cd", []string{"ab", "cd"}}, // a surrogate
+		{"ab\xed\xa0\x80cd", []string{"ab", "cd"}}, // The text contains a surrogate.
 		{"ab\x00cd", []string{"ab", "cd"}},
 	}
 	for _, tt := range tests {
@@ -115,9 +115,8 @@ func FuzzAnalyzers(f *testing.F) {
 					}
 				}
 			}
-			// Two signs lose by being lowered what they need to be found
-			// again: dotted İ gains a mark that separates, and the Kelvin
-			// sign becomes one byte.
+			// In lower case, two characters no longer match themselves: dotted İ gets a mark that separates terms, and
+			// the Kelvin sign becomes a single byte.
 			if strings.ContainsAny(s, "\u0130\u212a") {
 				continue
 			}

@@ -2,12 +2,12 @@
 
 package text
 
-// EditDistance returns the number of typing errors between a and b: inserted, deleted or replaced
-// elements and swapped neighbours. No element is edited twice. This is the optimal string alignment
-// distance: Levenshtein's (1966) with Damerau's (1964) transposition, computed with the table of
+// EditDistance returns the number of typing errors between a and b. An error is an inserted, deleted or replaced
+// element, or two swapped neighbours. No element is changed twice. This is the optimal string alignment distance,
+// which extends Levenshtein's distance (1966) by Damerau's (1964) transposition. It is computed with the table of
 // Wagner and Fischer (1974).
 func EditDistance[E comparable](a, b []E) int {
-	var buf [3 * 32]int // memory on the stack, for short words
+	var buf [3 * 32]int // For short words, the table fits on the stack.
 	cells := buf[:]
 	n := len(b) + 1
 	if 3*n > len(cells) {
@@ -37,7 +37,7 @@ func EditDistance[E comparable](a, b []E) int {
 	return row[len(b)]
 }
 
-// isSwapped reports whether a[i-1] and a[i] are the neighbours b[j-1] and b[j], but swapped.
+// isSwapped reports whether a[i-1] and a[i] are the elements b[j-1] and b[j] in the other order.
 func isSwapped[E comparable](a, b []E, i, j int) bool {
 	return i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]
 }

@@ -1,4 +1,4 @@
-// Edit distance.
+// This file tests the edit distance.
 
 package text
 
@@ -13,11 +13,12 @@ func TestDistance(t *testing.T) {
 		want int
 	}{
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0},
-		{"kitten", "sitting", 3}, // k→s, e→i, +g
-		{"abcd", "acbd", 1},      // one swap
-		{"ca", "abc", 3},         // 2 if the swapped could be parted again
+		{"kitten", "sitting", 3}, // The errors are k→s, e→i and +g.
+		{"abcd", "acbd", 1},      // The error is a swap.
+		{"ca", "abc", 3},         // The distance would be 2 if swapped neighbours could be separated again.
 		{"日本", "本日", 1},
-		{strings.Repeat("a", 99) + "xy", strings.Repeat("a", 99) + "yx", 1}, // longer than the buffer
+		// These texts are longer than the buffer on the stack.
+		{strings.Repeat("a", 99) + "xy", strings.Repeat("a", 99) + "yx", 1},
 	}
 	for _, tt := range tests {
 		if got := EditDistance([]rune(tt.a), []rune(tt.b)); got != tt.want {

@@ -4,11 +4,11 @@ package text
 
 import "strings"
 
-// DeriveName derives a name from the first line of a text that contains words. It removes Markdown
-// markers, and cuts the name between words to at most 60 bytes. It returns "note" for a text
-// without words. If the text is UTF-8 without a NUL byte, the name is valid for an entry.
+// DeriveName makes a name from the first line of a text that contains words. It removes Markdown markers, and cuts the
+// name between two words to at most 60 bytes. For a text without words, it returns "note". If the text is UTF-8
+// without a NUL byte, the name is valid for an entry.
 func DeriveName(content string) string {
-	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
+	content = strings.TrimPrefix(content, "\ufeff") // Remove the byte order mark.
 	for line := range strings.Lines(content) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-+ \t")
 		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool {

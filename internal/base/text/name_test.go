@@ -1,4 +1,4 @@
-// Tests of names of texts: they are names of entries.
+// This file tests the names that are derived from texts. Each must be a valid name for an entry.
 
 package text_test
 
@@ -37,10 +37,10 @@ func TestNameOf(t *testing.T) {
 			"the quick brown fox jumps over the lazy dog and then it sleeps in the sun",
 			"the quick brown fox jumps over the lazy dog and then it",
 		},
-		// A cut at the space would leave too little
+		// Cutting at the space would leave too little of the text.
 		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)},
 		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
-		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
+		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // A character must not be cut in two.
 	} {
 		if got := text.DeriveName(tc.content); got != tc.want {
 			t.Errorf("DeriveName(%q) = %q, want %q", tc.content, got, tc.want)

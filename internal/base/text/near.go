@@ -31,7 +31,7 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
-	var best []similarMatch // sorted (at most limit elements)
+	var best []similarMatch // the best matches so far, sorted (at most limit)
 	for c := range candidates {
 		if !w.mayBeSimilar(c) {
 			continue
@@ -51,17 +51,18 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var texts []string
 	for _, m := range best {
-		texts = append(texts, strings.Clone(m.text)) // because the candidate may be a part of a large string
+		// Copy the text, because the candidate may be a part of a large string.
+		texts = append(texts, strings.Clone(m.text))
 	}
 	return texts
 }
 
-// similarityTarget is the word that candidates are compared with.
+// similarityTarget is the word with which candidates are compared.
 type similarityTarget struct {
 	runes     []rune
 	text      string // in lower case
 	maxErrors int    // maximum number of typing errors
-	letters   uint32 // see letterSet
+	letters   uint32 // the word's letters as a set (see letterSet)
 	isASCII   bool
 }
 
@@ -75,7 +76,8 @@ func newTarget(word string) similarityTarget {
 	return t
 }
 
-// letterSet returns the set of bytes in an ASCII text, ignoring case.
+// letterSet returns the set of letters in a text as bits, ignoring case. isASCII is false if the text contains other
+// characters, because then the set is incomplete.
 func letterSet(s string) (set uint32, isASCII bool) {
 	all := byte(0)
 	for i := range len(s) {
@@ -85,9 +87,9 @@ func letterSet(s string) (set uint32, isASCII bool) {
 	return set, all < utf8.RuneSelf
 }
 
-// mayBeSimilar reports whether a candidate may be similar to the word. It returns false within a few
-// nanoseconds for most candidates that are not similar. It counts the letters that only one of the
-// two words has: each of these letters needs a typing error, unless one word contains the other.
+// mayBeSimilar reports whether a candidate may be similar to the word. For most candidates that are not similar, it
+// returns false within a few nanoseconds. It counts the letters that only one of the two words contains. Each such
+// letter is a typing error, unless one word contains the other.
 func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 	letters, isASCII := letterSet(candidate)
 	if !isASCII || !t.isASCII {
@@ -95,7 +97,7 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 	}
 	more, less := letters&^t.letters, t.letters&^letters
 	if more == 0 || less == 0 {
-		return true // one word may be a part of the other
+		return true // One word may be a part of the other.
 	}
 	difference := len(candidate) - len(t.text)
 	return max(difference, -difference) <= t.maxErrors &&
@@ -104,14 +106,16 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 
 // similarMatch is a candidate that is similar to the word.
 type similarMatch struct {
-	text             string
-	class            similarityClass
-	distance         int // number of typing errors (0 in the other classes)
-	differingStart   int // 1 if the first byte differs after typing errors, because the first byte is seldom mistyped
-	lengthDifference int // difference between the lengths of both texts in characters
+	text     string
+	class    similarityClass
+	distance int // number of typing errors (0 in all other classes)
+	// 1 if the first bytes differ although the match allows typing errors, because people seldom mistype the first
+	// byte
+	differingStart   int
+	lengthDifference int // difference between the lengths of the word and the candidate, in characters
 }
 
-// similarityClass is the class of a similarity, the best first (see [FindSimilar]).
+// similarityClass is a class of similar candidates, best class first (see [FindSimilar]).
 type similarityClass int
 
 const (
@@ -121,14 +125,14 @@ const (
 	classTypingErrors
 )
 
-// compare orders matches by similarity, best first.
+// compare orders two matches by how similar they are, best first.
 func (m similarMatch) compare(o similarMatch) int {
 	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
 		cmp.Compare(m.differingStart, o.differingStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
 		cmp.Compare(m.text, o.text))
 }
 
-// compareCandidate returns how similar a candidate is to the target word, and false if it is not similar enough.
+// compareCandidate returns how similar a candidate is to the word. It returns false if the candidate is not similar.
 func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
@@ -141,13 +145,14 @@ func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool
 		m.class = classPrefix
 	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = classPart
-	case m.lengthDifference <= t.maxErrors && n <= 64: // the time grows with the square of the length
+	// The time grows with the square of the length, so compare only short words.
+	case m.lengthDifference <= t.maxErrors && n <= 64:
 		m.class = classTypingErrors
 		m.distance = EditDistance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
 			m.differingStart = 1
 		}
-		// Reject a difference as large as the word.
+		// Reject a match in which every letter may be an error.
 		return m, m.distance <= t.maxErrors && m.distance < max(n, len(t.runes))
 	default:
 		return m, false
@@ -155,7 +160,7 @@ func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool
 	return m, true
 }
 
-// lowerText converts s to lower case, one character after another.
+// lowerText converts each character of s to lower case separately.
 func lowerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,4 +1,4 @@
-// Suggestions.
+// This file tests the search for similar words.
 
 package text
 
@@ -49,7 +49,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The quick look at the letters of a candidate rejects only candidates that are not similar.
+// TestMaybeNear tests that the fast check of a candidate's letters rejects only candidates that are not similar.
 func TestMaybeNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	word := func() string {

@@ -1,4 +1,4 @@
-// This file formats numbers and words for people, and words for a shell.
+// This file formats numbers and words for people, and quotes words for a shell.
 
 package text
 
@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// FormatCount formats a number and its noun, such as "1 entry" or "3 entries".
+// FormatCount formats a number with its noun, such as "1 entry" or "3 entries". The words one and many are the noun in
+// the singular and the plural.
 func FormatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -27,7 +28,7 @@ func FormatBytes(n int64) string {
 	return FormatCount(int(n), "byte", "bytes")
 }
 
-// QuoteAll returns the words in quotation marks, with commas between them.
+// QuoteAll puts each word in quotation marks, and joins the words with commas.
 func QuoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -36,8 +37,8 @@ func QuoteAll(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// QuoteShellOperand quotes a name as the last argument of a shell command. It puts "--" before a name that
-// begins with a dash, so that the name is not read as an option.
+// QuoteShellOperand quotes a name as the last argument of a shell command. If the name begins with a dash, it adds
+// "--" before the name, so that the name is not read as an option.
 func QuoteShellOperand(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "-- " + ShellQuote(name)
@@ -45,7 +46,7 @@ func QuoteShellOperand(name string) string {
 	return ShellQuote(name)
 }
 
-// ShellQuote quotes a word for the shell in which a person types on this platform.
+// ShellQuote quotes a word for the shell that people use on this platform.
 func ShellQuote(s string) string {
 	if runtime.GOOS == "windows" {
 		return windowsQuote(s)
@@ -53,7 +54,7 @@ func ShellQuote(s string) string {
 	return PosixQuote(s)
 }
 
-// isPlainShellRune reports whether no shell gives a rune a meaning of its own.
+// isPlainShellRune reports whether a character has no special meaning in any shell.
 func isPlainShellRune(r rune) bool {
 	return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
 		strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
@@ -68,8 +69,8 @@ func PosixQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// windowsQuote quotes a word for cmd. PowerShell reads the result alike, except that a
-// quoted program needs "& " before it.
+// windowsQuote quotes a word for cmd. PowerShell reads the result in the same way, but needs "& " before a quoted
+// program.
 func windowsQuote(s string) string {
 	isSpecial := func(r rune) bool { return r != '\\' && !isPlainShellRune(r) }
 	if s != "" && !strings.ContainsFunc(s, isSpecial) {

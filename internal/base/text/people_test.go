@@ -1,4 +1,4 @@
-// Tests texts that people paste into a shell.
+// This file tests texts that people paste into a shell.
 
 package text
 

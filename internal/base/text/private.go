@@ -1,4 +1,4 @@
-// This file removes parts of a prompt that a person marked as private.
+// This file removes the parts of a prompt that a person marked as private.
 
 package text
 
@@ -13,15 +13,15 @@ const PrivateMark = "[…]"
 
 var privateTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?)private>`) })
 
-// HidePrivateParts returns a prompt in which each part between <private> and </private>, in any
-// case, is replaced by [PrivateMark]. Parts may be nested. A part without an end extends to the
-// end of the prompt. An end without a start is left unchanged.
+// HidePrivateParts returns a prompt in which each part between <private> and </private> is replaced by [PrivateMark].
+// Letter case is ignored, and parts may be nested. A part without an end tag extends to the end of the prompt. An end
+// tag without a start tag is left unchanged.
 func HidePrivateParts(prompt string) string {
 	if !strings.Contains(prompt, "<") {
 		return prompt
 	}
 	var b strings.Builder
-	kept := 0 // end of the text that was copied or left out so far
+	kept := 0 // end of the text that was already copied or left out
 	depth := 0
 	for _, m := range privateTagPattern().FindAllStringSubmatchIndex(prompt, -1) {
 		isEnd := m[2] < m[3]

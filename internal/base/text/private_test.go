@@ -1,4 +1,4 @@
-// Tests that private parts of a prompt are left out.
+// This file tests that the private parts of a prompt are removed.
 
 package text
 
@@ -26,8 +26,8 @@ func TestWithoutPrivate(t *testing.T) {
 	}
 }
 
-// FuzzWithoutPrivate puts a secret between the tags in any prompt: it is never in the result,
-// and the text before the first tag always is.
+// FuzzWithoutPrivate inserts a secret between the tags of a private part into any prompt. The result must never
+// contain the secret, and must contain the text before the first tag.
 func FuzzWithoutPrivate(f *testing.F) {
 	f.Add("Call ", "Ada", " tomorrow")
 	f.Add("<private>a", "</private", "</private>b")

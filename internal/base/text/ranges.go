@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// FormatRanges formats sorted numbers as a list in which three or more consecutive numbers form a
-// range, such as "2, 3, 7 to 9".
+// FormatRanges formats sorted numbers as a list. Three or more consecutive numbers form a range, as in "2, 3, 7 to 9".
 func FormatRanges(numbers []uint64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

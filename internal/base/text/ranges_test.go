@@ -1,4 +1,4 @@
-// Tests of lists of numbers.
+// This file tests the formatting of lists of numbers.
 
 package text
 

@@ -1,4 +1,4 @@
-// This file converts entry names to file names in the same way as crabtalk.
+// This file converts entry names to file names as crabtalk does.
 
 package text
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Slug returns s in the form of file names in crabtalk's memory with one file per entry (its RFC
-// 0038): alphanumeric characters (Unicode 17) in full lower case, with a single dash for all other
-// characters between two of them. The result never contains dots or slashes. If s has no
-// alphanumeric characters, the result is "".
+// Slug converts s to a file name as crabtalk's earlier memory did, which had one file for each entry (its RFC 0038).
+// The result consists of the alphanumeric characters (Unicode 17) of s in full lower case. All other characters
+// between two of them become a single dash. The result never contains dots or slashes. It is "" if s contains no
+// alphanumeric characters.
 func Slug(s string) string {
 	var b strings.Builder
 	for w := range ucd.Words(s) {
@@ -30,8 +30,8 @@ func Slug(s string) string {
 	return b.String()
 }
 
-// InvalidUTF8Index returns the offset of the first byte that is not UTF-8, or the length of the text if the
-// text is UTF-8.
+// InvalidUTF8Index returns the offset of the first byte of s that is not valid UTF-8. If s is valid, it returns the
+// length of s.
 func InvalidUTF8Index(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {

@@ -1,4 +1,4 @@
-// Tests of slugs.
+// This file tests slugs.
 
 package text
 
@@ -12,7 +12,7 @@ func TestSlug(t *testing.T) {
 		{"../../etc", "etc"},
 		{"日本 語", "日本-語"},
 		{"Ünïcode İ", "ünïcode-i\u0307"},
-		{"ΣΑΣ", "σασ"}, // each letter for itself: no final sigma
+		{"ΣΑΣ", "σασ"}, // Each letter is converted separately, so there is no final sigma.
 		{"", ""},
 		{"!!!", ""},
 		{"\xff\xfea", "a"},

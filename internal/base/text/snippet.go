@@ -1,4 +1,4 @@
-// This file selects the part of a text that shows why a search found it.
+// This file selects the part of a text that shows why a search has found the text.
 
 package text
 
@@ -14,25 +14,24 @@ import (
 // ellipsis replaces text that was cut off.
 const ellipsis = "…"
 
-// Snippet returns the part of content, about width characters long, that contains the most distinct
-// terms. If several parts contain as many, it returns the first. Without terms, it returns the
-// beginning. The terms must be terms of [CrabtalkTerms] or [CrabtalkByteTerms], in lower case.
+// Snippet returns the part of content with about width characters that contains the most distinct terms. Of several
+// such parts, it returns the first. Without terms, it returns the beginning. The terms must be terms of
+// [CrabtalkTerms] or [CrabtalkByteTerms], in lower case.
 //
-// White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part begins and
-// ends between words. If a word is too long or there are no spaces, it begins or ends between
-// characters, but never before a combining mark. It has at most width characters, plus an ellipsis
-// on each side that was cut off. If width is below 1, the result is empty. The running time is
-// linear in the length of content.
+// White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part begins and ends between words.
+// If a word is too long, or if there are no spaces, the part begins or ends between characters, but never before a
+// combining mark. It has at most width characters, plus an ellipsis on each side on which text was cut off. If width
+// is below 1, the result is empty. The running time is linear in the length of content.
 func Snippet(content string, terms []string, width int) string {
 	return cutExcerpt(normalizeSpace(content), terms, width)
 }
 
-// Excerpt is like Snippet, but keeps line breaks and indentation. It removes blank lines, and
-// replaces a tab by two spaces. If possible, it begins at the start of a line. It joins wrapped
-// lines of prose outside of code fences.
+// Excerpt is like Snippet, but keeps line breaks and indentation. It removes blank lines, and replaces a tab by two
+// spaces. If possible, it begins at the start of a line. Outside of code fences, it joins the wrapped lines of a
+// paragraph.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	mayWrap := false // the previous line is outside of a code fence, and may continue in this line
+	mayWrap := false // The previous line is outside of a code fence, and this line may continue it.
 	inFence := false
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
@@ -54,8 +53,8 @@ func Excerpt(content string, terms []string, width int) string {
 	return cutExcerpt(b.String(), terms, width)
 }
 
-// mayContinueParagraph reports whether a line with this indentation may continue a paragraph. It returns false
-// for an indented line and for the start of a Markdown block, such as a heading or a list item.
+// mayContinueParagraph reports whether a line may continue the paragraph of the line before. It returns false for an
+// indented line, and for a line that begins a Markdown block, such as a heading or a list item.
 func mayContinueParagraph(indent, words string) bool {
 	return indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789")
 }
@@ -68,8 +67,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 		return s
 	}
 	start, stop, room := bestPart(s, terms, width)
-	// Show a little text before the terms and more text after them. Near the end, show more text
-	// before the terms.
+	// Show some text before the terms and more text after them. Near the end of the content, show more text before the
+	// terms.
 	from := nextCutPosition(s, min(runesBefore(s, start, room/3), runesBefore(s, len(s), width)), start)
 	to := lastCutPosition(s, from, runesAfter(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
@@ -82,8 +81,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCutPosition returns the best position between from and start for the beginning of an excerpt: the first start of
-// a line, otherwise the first start of a word, otherwise the first start of a character.
+// nextCutPosition returns the best position for the beginning of an excerpt, from from to start. It prefers the first
+// start of a line, and otherwise the first start of a word, and otherwise the first start of a character.
 func nextCutPosition(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
@@ -103,8 +102,8 @@ func nextCutPosition(s string, from, start int) int {
 	return from
 }
 
-// lastCutPosition returns the best position between from and to for the end of an excerpt: the last end of a word that
-// is not before stop, otherwise the last end of a character.
+// lastCutPosition returns the best position for the end of an excerpt, from from to to. It prefers the last end of a
+// word that is not before stop, and otherwise the last end of a character.
 func lastCutPosition(s string, from, to, stop int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
@@ -120,20 +119,20 @@ func lastCutPosition(s string, from, to, stop int) int {
 	return to
 }
 
-// normalizeSpace reduces each run of white space in s to a single space, removes leading and trailing spaces,
-// and replaces invalid UTF-8 by U+FFFD.
+// normalizeSpace reduces each run of white space in s to a single space. It removes spaces at both ends, and replaces
+// invalid UTF-8 by U+FFFD.
 func normalizeSpace(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// bestPart finds the part of s with the most distinct terms among the parts of at most width characters that begin and
-// end with a term. start and stop are the part's range in bytes, and room is the number of characters by which the
-// part is shorter than width. If s contains no term, the range is empty and room is width.
+// bestPart finds the part of s that contains the most distinct terms. It considers the parts of at most width
+// characters that begin and end with a term. start and stop are the part's range in bytes. room is how many characters
+// the part is shorter than width. If s contains no term, the range is empty and room is width.
 func bestPart(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
-		term       int // index in terms
-		at, end    int // range in bytes, half-open
-		rune, past int // range in characters, half-open
+		term       int // index of the term in terms
+		at, end    int // range in bytes, without the byte at end
+		rune, past int // range in characters, without the character at past
 	}
 	termIndex := make(map[string]int, len(terms))
 	for i, t := range terms {
@@ -152,7 +151,7 @@ func bestPart(s string, terms []string, width int) (start, stop, room int) {
 		runes += p.Runes
 	}
 
-	// first and last are the indexes of the first and last hit in a part that fits into width.
+	// first and last are the indexes of the first and the last hit of a part that fits into width.
 	count := make([]int, len(terms))
 	distinct := 0
 	maxDistinct := 0
@@ -170,7 +169,7 @@ func bestPart(s string, terms []string, width int) (start, stop, room int) {
 			}
 			first++
 		}
-		// Drop the first hit if its term occurs again later.
+		// Drop the first hit as long as its term occurs again in the part.
 		for first < last && count[hits[first].term] > 1 {
 			count[hits[first].term]--
 			first++
@@ -187,8 +186,7 @@ func bestPart(s string, terms []string, width int) (start, stop, room int) {
 	return start, stop, room
 }
 
-// runesBefore returns the byte offset that is n characters before byte i, or 0 if there are fewer
-// characters.
+// runesBefore returns the byte offset that is n characters before byte i. If there are fewer characters, it returns 0.
 func runesBefore(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
@@ -197,8 +195,8 @@ func runesBefore(s string, i, n int) int {
 	return i
 }
 
-// runesAfter returns the byte offset that is n characters after byte i, or len(s) if there are fewer
-// characters.
+// runesAfter returns the byte offset that is n characters after byte i. If there are fewer characters, it returns
+// len(s).
 func runesAfter(s string, i, n int) int {
 	for ; n > 0 && i < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -207,11 +205,11 @@ func runesAfter(s string, i, n int) int {
 	return i
 }
 
-// joinerRunes are characters that connect their neighbors, as in an emoji of a family.
+// joinerRunes contains characters that join the characters around them, as in the emoji of a family.
 var joinerRunes = []rune{'\u200d', '\ufe0f'}
 
-// isCutPosition reports whether s may be cut before byte i, because a character begins there that does not
-// belong to the previous character.
+// isCutPosition reports whether s may be cut before byte i. A character must begin there that is not joined to the
+// character before it.
 func isCutPosition(s string, i int) bool {
 	if i == 0 || i == len(s) {
 		return true

@@ -1,4 +1,4 @@
-// Tests of snippets.
+// This file tests snippets.
 
 package text
 
@@ -48,7 +48,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// checkSnippet holds what is true of every snippet.
+// checkSnippet checks the properties that every snippet must have.
 func checkSnippet(t *testing.T, content string, terms []string, width int) {
 	t.Helper()
 	got := Snippet(content, terms, width)
@@ -65,7 +65,8 @@ func checkSnippet(t *testing.T, content string, terms []string, width int) {
 	if n := utf8.RuneCountInString(got); n > max(width, 0)+2 {
 		t.Fatalf("Snippet(%q, %q, %d) = %q: %d code points", content, terms, width, got, n)
 	}
-	if width < 1 || strings.Contains(content, ellipsis) { // whose ellipsis it is cannot be told
+	// It cannot be known whether an ellipsis is from the content or was added.
+	if width < 1 || strings.Contains(content, ellipsis) {
 		return
 	}
 	if !strings.HasPrefix(got, ellipsis) && !strings.HasPrefix(folded, strings.TrimSuffix(got, ellipsis)) {
@@ -77,8 +78,8 @@ func checkSnippet(t *testing.T, content string, terms []string, width int) {
 	}
 }
 
-// A snippet holds as many distinct terms as any stretch of that width does,
-// found here by trying all of them.
+// TestSnippetHoldsTheMost tests that a snippet contains as many distinct terms as the best part of the same width. The
+// test finds the best part by trying all.
 func TestSnippetHoldsTheMost(t *testing.T) {
 	const seed = 11
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -108,7 +109,7 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 		most := 0
 		for i := range folded {
 			stretch := string(folded[i:min(i+width, len(folded))])
-			// A word that the stretch cuts in two is not held by it.
+			// A word that the part's beginning cuts in two does not count.
 			if i > 0 && ucd.IsAlphanumeric(folded[i-1]) {
 				stretch = strings.TrimLeftFunc(stretch, ucd.IsAlphanumeric)
 			}

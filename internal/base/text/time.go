@@ -1,19 +1,19 @@
-// This file limits times to a range, such as the range that JSON can represent.
+// This file limits times to a range, for example to the times that JSON can represent.
 
 package text
 
 import "time"
 
-// First and last time that JSON can represent.
+// These are the first and the last time that JSON can represent.
 var (
 	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
-// ClampToJSONTime returns t in UTC, or the nearest time that JSON can represent.
+// ClampToJSONTime returns t in UTC. If JSON cannot represent t, it returns the nearest time that JSON can represent.
 func ClampToJSONTime(t time.Time) time.Time { return ClampTime(t, firstTime, lastTime) }
 
-// ClampTime returns t in UTC, limited to the range from first to last.
+// ClampTime returns t in UTC. A time before first becomes first, and a time after last becomes last.
 func ClampTime(t, first, last time.Time) time.Time {
 	switch t = t.UTC(); {
 	case t.Before(first):

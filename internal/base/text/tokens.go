@@ -1,4 +1,4 @@
-// This file estimates the number of tokens that a model sees in a text.
+// This file estimates how many tokens a model needs for a text.
 
 package text
 
@@ -7,22 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Costs of text pieces, in hundredths of a token.
+// These are the costs of the pieces of a text, in hundredths of a token.
 const (
-	costWord          = 100 // a run of at most maxBaseLetters ASCII letters
-	costLetter        = 22  // each further letter, up to maxNormalLetters
-	costLongWord      = 40  // each letter after maxNormalLetters, because most long words are not English
-	maxBaseLetters    = 5
-	maxNormalLetters  = 9
-	costCapital       = 30  // a capital letter inside a run, as in camelCase
-	costCapitals      = 200 // each further capital letter, because the run is not a word but a code
-	costConsonant     = 200 // each consonant after maxFreeConsonants others, because the run is not a word
+	costWord         = 100 // a run of at most maxBaseLetters ASCII letters
+	costLetter       = 22  // each further letter, up to maxNormalLetters letters
+	costLongWord     = 40  // each letter after maxNormalLetters, because most long words are not English
+	maxBaseLetters   = 5
+	maxNormalLetters = 9
+	costCapital      = 30  // a capital letter inside a run, as in camelCase
+	costCapitals     = 200 // each further capital letter, because the run is probably a code and not a word
+	// each consonant after maxFreeConsonants consonants, because the run is probably not a word
+	costConsonant     = 200
 	maxFreeConsonants = 3
-	costDigits        = 100 // up to 3 digits
-	costMark          = 75  // a mark of punctuation in ASCII
-	costSameMark      = 10  // each repetition of a mark, as in a rule or a fence
-	costSpace         = 5   // a single space, because most spaces belong to the next word
-	costSpacedDigit   = 95  // a digit after a single space, which is a separate token
+	costDigits        = 100 // a group of up to 3 digits
+	costMark          = 75  // a punctuation mark in ASCII
+	costSameMark      = 10  // each repetition of a punctuation mark, as in a rule or a fence
+	costSpace         = 5   // a single space, which usually belongs to the next word
+	costSpacedDigit   = 95  // a digit after a single space, because the space is then a separate token
 	costSpaces        = 75  // a run of two or more spaces
 	costNewline       = 75  // the first line feed, return or tab of a run
 	costNextLine      = 10  // each further line feed, return or tab
@@ -34,7 +35,7 @@ const (
 	costHangul        = 115 // a Korean syllable
 	costIdeograph     = 125 // a Chinese character
 	costIndic         = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
-	costOther         = 200 // a code point of up to 3 bytes not named above
+	costOther         = 200 // any other code point of up to 3 bytes
 	costFourBytes     = 300 // a code point of 4 bytes, such as an emoji
 	costInvalid       = 100 // a byte that is not UTF-8
 )
@@ -60,7 +61,7 @@ const (
 // for scripts other than Latin, so that the estimate is far too high for them.
 func EstimateTokens(s string) int {
 	sum := 0
-	digitCost := 0 // additional cost if the next character is a digit
+	digitCost := 0 // additional cost of a digit at this position
 	for i := 0; i < len(s); {
 		if s[i] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -90,7 +91,7 @@ func EstimateTokens(s string) int {
 	return (sum + 99) / 100
 }
 
-// byteClass is the kind of an ASCII byte for the estimate.
+// byteClass is the class of an ASCII byte in the estimate.
 type byteClass uint8
 
 const (
@@ -101,7 +102,7 @@ const (
 	lineClass
 )
 
-// byteClasses maps each byte to its class. Bytes outside of ASCII are marks.
+// byteClasses contains the class of each byte. Bytes outside of ASCII have the class of marks.
 var byteClasses = func() (cs [256]byteClass) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
@@ -118,8 +119,8 @@ var byteClasses = func() (cs [256]byteClass) {
 	return cs
 }()
 
-// runLength returns how many bytes at the start of s have the same class. Marks must also be
-// equal.
+// runLength returns how many bytes at the start of s have the same class. A run of marks must consist of the same
+// mark.
 func runLength(s string) int {
 	c, n := byteClasses[s[0]], 1
 	for n < len(s) && byteClasses[s[n]] == c && (c != markClass || s[n] == s[0]) {
@@ -128,12 +129,12 @@ func runLength(s string) int {
 	return n
 }
 
-// isCamelHump reports whether a capital letter follows a small letter. Both are ASCII letters.
+// isCamelHump reports whether a capital ASCII letter follows a small ASCII letter.
 func isCamelHump(before, c byte) bool {
 	return c <= 'Z' && before >= 'a'
 }
 
-// wordCost returns the cost of consecutive ASCII letters.
+// wordCost returns the cost of a word that consists of ASCII letters.
 func wordCost(word string) int {
 	sum := costWord + max(
 		0,
@@ -175,7 +176,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// scriptCosts contains the scripts with a specific cost.
+// scriptCosts contains the scripts that have a cost of their own.
 var scriptCosts = []struct {
 	tables []*unicode.RangeTable
 	cost   int
@@ -190,7 +191,7 @@ var scriptCosts = []struct {
 	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
 }
 
-// runeCost returns the cost of a rune outside of ASCII, which has size bytes.
+// runeCost returns the cost of a character outside of ASCII, which has size bytes.
 func runeCost(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:

@@ -1,4 +1,4 @@
-// Tests of the estimate of tokens.
+// This file tests the estimate of tokens.
 
 package text
 
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The counts are those of the tokenizer cl100k_base. The estimate may be a
-// fifth below and, for such short texts, two fifths and two tokens above.
+// TestEstimateTokens compares estimates with the counts of the tokenizer cl100k_base. An estimate may be a fifth too
+// low. For such short texts, it may be two fifths plus two tokens too high.
 func TestEstimateTokens(t *testing.T) {
 	tests := []struct {
 		text string
@@ -46,10 +46,10 @@ func TestEstimateTokensSmall(t *testing.T) {
 	}{
 		{"", 0},
 		{" ", 1},
-		{"word", 1},      // 100
-		{"two words", 3}, // 100 + 5 + 100, rounded up
-		{"1234567", 3},   // 123 456 7
-		{"日本", 3},        // 2 × 125, rounded up
+		{"word", 1},      // The cost is 100.
+		{"two words", 3}, // The cost is 100 + 5 + 100, rounded up.
+		{"1234567", 3},   // The groups are 123, 456 and 7.
+		{"日本", 3},        // The cost is 2 × 125, rounded up.
 		{"\xff", 1},
 	}
 	for _, tt := range tests {
@@ -59,8 +59,9 @@ func TestEstimateTokensSmall(t *testing.T) {
 	}
 }
 
-// More text never means fewer tokens, and text put together costs at most
-// two more than its parts, where words grow together: budgets may add up estimates.
+// TestEstimateTokensAddsUp tests that a longer text never needs fewer tokens. If two texts are joined, their words may
+// grow together, and the result may need at most two tokens more than both texts. Therefore budgets may add up
+// estimates.
 func TestEstimateTokensAddsUp(t *testing.T) {
 	const seed = 5
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -1,11 +1,11 @@
-// This file adapts sentences of other programs to the style of our messages.
+// This file adapts the sentences of other programs to the style of oxbow's messages.
 
 package text
 
 import "strings"
 
-// Uncapitalize changes the first letter of a sentence to lower case, unless the first word is a name such as "URL",
-// and removes the period at the end.
+// Uncapitalize changes the first letter of a sentence to lower case, unless the first word is a name such as "URL". It
+// also removes the period at the end.
 func Uncapitalize(s string) string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
 	if isCapitalized(s) {
@@ -14,7 +14,7 @@ func Uncapitalize(s string) string {
 	return s
 }
 
-// isCapitalized reports whether s begins with an ASCII capital letter and then a small letter.
+// isCapitalized reports whether s begins with a capital ASCII letter followed by a small ASCII letter.
 func isCapitalized(s string) bool {
 	return len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z'
 }

@@ -1,11 +1,11 @@
-// This file implements the command.
+// This file contains the command.
 
-// Command plugins writes the plug-ins of six clients into the repository, and the lists with which
-// the clients find the plug-ins:
+// Command plugins writes the plug-ins of six clients into the repository, and the lists by which the clients find the
+// plug-ins:
 //
 //	go run ./internal/deploy/plugins
 //
-// The plug-ins contain the server and the hooks that "oxbow setup" writes. A test fails if a file
+// A plug-in contains the server and the hooks that "oxbow setup" would write. A test fails if a file in the repository
 // is outdated.
 package main
 
@@ -30,7 +30,7 @@ func main() {
 	fmt.Printf("wrote %d files\n", n)
 }
 
-// pluginFilesByPath returns the files of all plug-ins by path.
+// pluginFilesByPath returns the contents of all plug-in files by path.
 func pluginFilesByPath() (map[string]string, error) {
 	var failed error
 	files, err := setup.PluginFiles(func(argv []string) string {

@@ -1,4 +1,4 @@
-// Tests that the plug-ins in the repository are those that setup's tables give.
+// This file tests that the plug-ins in the repository agree with the tables of the command setup.
 
 package main
 

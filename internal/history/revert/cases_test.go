@@ -1,4 +1,4 @@
-// Tests of single cases: what is kept, what comes back, what is said of it.
+// This file tests single cases of reverts: what is kept, what is restored, and what is reported.
 
 package revert
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// write makes a memory of lines "session verb name text".
+// write creates a memory from lines of the form "session verb name text".
 func write(t *testing.T, lines ...string) *oxbow.Memory {
 	t.Helper()
 	m := open(t)
@@ -51,8 +51,8 @@ func TestCases(t *testing.T) {
 		name    string
 		lines   []string
 		derived bool
-		want    string // contents by name
-		said    string // steps, conflicts and what was derived
+		want    string // expected contents by name
+		said    string // expected steps, conflicts and derived versions
 	}{
 		{"a line of a person stays in a text that is taken back",
 			[]string{
@@ -162,7 +162,7 @@ func say(p *Plan) string {
 	return strings.Join(all, "; ")
 }
 
-// A plan that another writer made stale changes nothing.
+// TestConflict tests that a plan changes nothing if another writer has changed an entry since the plan was made.
 func TestConflict(t *testing.T) {
 	m := write(t, "person write a one", "bad write a evil", "bad write b evil")
 	p, err := MakePlan(t.Context(), historian(t, m), ofSession("bad", false))
@@ -178,7 +178,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// A text that was redacted cannot come back: the entry stays as it is.
+// TestRedactedBefore tests that an entry stays unchanged if reverting it would restore a redacted text.
 func TestRedactedBefore(t *testing.T) {
 	m := write(t, "person write a one", "bad write a evil", "bad write b evil")
 	r, ok := m.Store().(oxbow.Redactor)

@@ -1,8 +1,7 @@
-// This file selects the versions to revert. These are the selected versions and, by comparing
-// texts, versions derived from them.
+// This file finds the versions to revert. These are the selected versions, and the versions whose texts were derived
+// from them.
 
-// Package revert undoes selected changes of a memory in a single new change, and keeps other
-// writers' later work.
+// Package revert undoes selected changes of a memory in a single new change. The later work of other writers is kept.
 package revert
 
 import (
@@ -16,44 +15,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// Selection specifies the versions to revert.
+// Selection says which versions to revert.
 type Selection struct {
-	// SelectsVersion reports whether a version is selected. Only the number, time, source and note of the
-	// change are set.
+	// SelectsVersion reports whether a version is selected. In c, only the number, the time, the source and the note
+	// of the change are set.
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// SelectsSource reports whether a value of the label [lineage.Label] names something outside of the
-	// memory that is selected, such as a session's turn. If SelectsSource is nil, nothing outside is
-	// selected.
+	// SelectsSource reports whether a value of the label [lineage.Label] names a selected thing outside of the memory,
+	// such as a turn of a session. If SelectsSource is nil, no such thing is selected.
 	SelectsSource func(value string) bool
 
-	// WithDerived means that versions derived from selected versions are also reverted.
+	// WithDerived is set if versions that were derived from selected versions are also reverted.
 	WithDerived bool
 }
 
-// DerivedVersion describes a version that was made from a selected version, directly or through other
-// derived versions.
+// DerivedVersion is a version that was made from a selected version, either directly or through other derived
+// versions.
 type DerivedVersion struct {
 	Name       string `json:"name"`
 	Seq        uint64 `json:"seq"`
-	SourceName string `json:"from"` // source: NAME@SEQ, or the name of a turn
-	FoundBy    string `json:"how"`  // way in which the source was recognized: from, merged or words
-	// IsReverted is set if the version is also reverted.
+	SourceName string `json:"from"` // source of the version, as NAME@SEQ or the name of a turn
+	FoundBy    string `json:"how"`  // how the source was recognized: "from", "merged" or "words"
+	// IsReverted is set if this version is reverted as well.
 	IsReverted bool         `json:"taken_back,omitempty"`
 	Source     oxbow.Source `json:"-"`
 }
 
-// node is a version in the log, at or after the first selected version.
+// node is a version in the part of the log from the first selected version on.
 type node struct {
 	oxbow.Version
-	previous   *oxbow.Entry // the entry before this version (nil if it did not exist)
+	previous   *oxbow.Entry // the entry as it was before this version (nil if it did not exist)
 	isSelected bool
 	derivation *DerivedVersion
-	isUndone   bool // the version was undone, or is itself an undo, and therefore has no effect now
+	// An undo has reverted this version, or the version is itself an undo. It has no effect on the present entry.
+	isUndone bool
 }
 
-// isRestore reports whether the version was written by an undo or a revert, and so contains no new
-// work.
+// isRestore reports whether an undo or a revert wrote the version, so that it contains no new work.
 func (n *node) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
@@ -68,15 +66,15 @@ func (n *node) isSelectedOrDerived() bool {
 	return n.isSelected || n.derivation != nil
 }
 
-// window is the part of the log from the first selected version on, oldest first.
+// window is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
 type window struct {
 	nodes           []*node
-	storeBefore     oxbow.Store // the memory before the first selected version
-	selectedChanges []uint64    // numbers of the changes with a selected version
+	storeBefore     oxbow.Store // the memory as it was before the first selected version
+	selectedChanges []uint64    // numbers of the changes that contain a selected version
 }
 
-// readWindow reads the changes since the first change with a selected version, and the store as it was before this
-// change. It returns nil if no version is selected.
+// readWindow reads the changes from the first change with a selected version on, and the memory as it was before. It
+// returns nil if no version is selected.
 func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
@@ -116,7 +114,8 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 	return w, w.linkPrevious(ctx)
 }
 
-// revertsSince reports whether a change reverts others, none of which is before the change with number first.
+// revertsSince reports whether a change reverts other changes, and none of these is before the change with number
+// first.
 func revertsSince(c *oxbow.Change, first uint64) bool {
 	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
 }
@@ -126,13 +125,14 @@ func (sel *Selection) hasVersionOf(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.SelectsVersion(c, &v) })
 }
 
-// addChange adds a change. Changes are added from the newest to the oldest.
+// addChange adds the versions of a change to the window. Changes must be added from the newest to the oldest.
+// readWindow reverses the order afterwards.
 func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
 	if sel.hasVersionOf(c) && !undone[c.Seq] {
 		w.selectedChanges = append(w.selectedChanges, c.Seq)
 	}
 	for _, v := range slices.Backward(c.Versions) {
-		if !v.Erased { // skip erased versions, because their text is not known
+		if !v.Erased { // Skip an erased version, because its text is not known.
 			w.nodes = append(
 				w.nodes,
 				&node{Version: v, isSelected: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
@@ -141,7 +141,8 @@ func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bo
 	}
 }
 
-// markUndoneChanges marks the change that was added last, which is an undo, and all changes that it undid.
+// markUndoneChanges is called for a change that is an undo and that was added last. It marks this change, and all
+// changes that it undid.
 func (w *window) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
@@ -154,7 +155,7 @@ func (w *window) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	}
 }
 
-// linkPrevious sets previous of all nodes.
+// linkPrevious sets the field previous of all nodes.
 func (w *window) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
@@ -175,7 +176,7 @@ func (w *window) linkPrevious(ctx context.Context) error {
 	return nil
 }
 
-// entryOrNil returns the entry with that name, or nil if it does not exist.
+// entryOrNil returns the entry with a name, or nil if it does not exist.
 func entryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -184,9 +185,9 @@ func entryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, 
 	return &e, err
 }
 
-// findDerived finds the versions that were derived from selected versions. Words that were already in
-// the memory before the source was written do not prove a copy. derive searches for the first
-// occurrence of words only if a first pass finds words in common, because this search is expensive.
+// findDerived finds the versions that were derived from selected versions. A version is a copy only if it contains
+// words that were not in the memory before its source was written. Finding the first occurrence of words is expensive.
+// Therefore a first pass without it checks whether any version has words in common with a source.
 func (w *window) findDerived(ctx context.Context, sel *Selection) error {
 	shared := w.traceDerived(sel, nil)
 	if len(shared) == 0 {
@@ -216,19 +217,18 @@ func (w *window) findDerived(ctx context.Context, sel *Selection) error {
 	return nil
 }
 
-// trace records, version by version, the text that selected and derived versions left in the
-// memory.
+// trace records, version by version, which text selected and derived versions have left in the memory.
 type trace struct {
 	selection *Selection
-	// For each gram, the version in which it first occurred (nil in the first pass).
+	// number of the change in which each gram first occurred (nil in the first pass)
 	firstOccurrence map[lineage.Gram]uint64
-	firstVersions   map[string]*node       // for each name with text of such versions, the first such version
-	writtenGrams    map[lineage.Gram]*node // grams that such versions wrote
-	sharedGrams     map[lineage.Gram]bool  // grams of made that later versions contain
+	firstVersions   map[string]*node       // for each name, the first selected or derived version
+	writtenGrams    map[lineage.Gram]*node // grams that selected and derived versions wrote, each with its version
+	sharedGrams     map[lineage.Gram]bool  // grams in writtenGrams that later versions contain
 }
 
-// traceDerived sets derived in all derived versions. It returns the grams that a derived version has in
-// common with the version from which it was derived.
+// traceDerived sets the field derivation of all derived versions. It returns the grams that derived versions have in
+// common with their sources.
 func (w *window) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &trace{sel, firstOccurrence, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
 	for from := 0; from < len(w.nodes); {
@@ -242,7 +242,7 @@ func (w *window) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]u
 	return t.sharedGrams
 }
 
-// traceVersions handles a change's versions.
+// traceVersions examines the versions of one change.
 func (t *trace) traceVersions(nodes []*node) {
 	for _, n := range nodes {
 		if n.isSelectedOrDerived() || n.isUndone {
@@ -269,7 +269,7 @@ func (t *trace) markDerived(n *node, from, how string) {
 	}
 }
 
-// recordText updates the trace with the text that the version left in the memory.
+// recordText records the text that a version has left in the memory.
 func (t *trace) recordText(n *node) {
 	name := n.Entry.Name
 	switch {
@@ -293,7 +293,7 @@ func (t *trace) recordText(n *node) {
 	}
 }
 
-// addedGrams returns the grams that the version has and the version before it has not.
+// addedGrams returns the grams that the version contains and the previous version of the entry does not.
 func addedGrams(n *node) []lineage.Gram {
 	if n.previous == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashGrams(n.Entry.Content)
@@ -308,7 +308,7 @@ func addedGrams(n *node) []lineage.Gram {
 	return slices.DeleteFunc(lineage.HashGrams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
 }
 
-// findCause returns the source of a version, and the way in which it was recognized. Both are "" if the
+// findCause returns the source from which a version was derived, and how this was recognized. Both are "" if the
 // version is not derived.
 func (t *trace) findCause(n *node) (from, how string) {
 	if n.Verb == oxbow.VerbRemove || n.isRestore() {
@@ -325,7 +325,7 @@ func (t *trace) findCause(n *node) (from, how string) {
 	return "", ""
 }
 
-// labelSource returns a source that a new label of the version names, or "".
+// labelSource returns a selected or derived source that a new label of the version names, or "".
 func (t *trace) labelSource(n *node) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
 		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
@@ -338,20 +338,21 @@ func (t *trace) labelSource(n *node) string {
 	return ""
 }
 
-// namesSource reports whether a source label names something that the selection selects other than by version.
+// namesSource reports whether the label of a source names something outside of the memory that is selected.
 func (sel *Selection) namesSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// namesSelectedOrDerived reports whether a source label names a version from the first touched version of its entry on.
+// namesSelectedOrDerived reports whether the label of a source names a version of an entry that is not older than the
+// entry's first selected or derived version.
 func (t *trace) namesSelectedOrDerived(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
 	first := t.firstVersions[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
-// copySource returns a version from which the new content of n was copied, or "". It records the shared
-// grams.
+// copySource returns the selected or derived version from which the new text of n was copied, or "". It records the
+// grams that both have in common.
 func (t *trace) copySource(n *node) (from string) {
 	if n.previous != nil && n.previous.Content == n.Entry.Content {
 		return ""
@@ -369,8 +370,8 @@ func (t *trace) copySource(n *node) (from string) {
 	return from
 }
 
-// isNewSince reports whether a gram occurred first in the version with number seq, or later. In the first
-// pass, the first occurrences are not known yet, and isNewSince returns true.
+// isNewSince reports whether a gram first occurred in the change with number seq, or later. In the first pass, this is
+// not known, and isNewSince returns true.
 func (t *trace) isNewSince(g lineage.Gram, seq uint64) bool {
 	if t.firstOccurrence == nil {
 		return true
@@ -379,9 +380,9 @@ func (t *trace) isNewSince(g lineage.Gram, seq uint64) bool {
 	return ok && first >= seq
 }
 
-// markMerges marks versions of entries that a change merged. A merge removes an entry, and the removed
-// name becomes another entry's alias. If either version contains text from selected or derived
-// versions, both versions are derived.
+// markMerges marks versions that were derived by a merge of entries. In a merge, an entry is removed, and its name
+// becomes an alias of another entry in the same change. If one of the two versions contains text of a selected or
+// derived version, both count as derived.
 func (t *trace) markMerges(nodes []*node) {
 	gone := map[string]*node{}
 	for _, n := range nodes {
@@ -414,5 +415,5 @@ func (t *trace) markMerges(nodes []*node) {
 	}
 }
 
-// revertNotePrefix is the start of a revert's note.
+// revertNotePrefix is the beginning of the note of a change that is a revert.
 const revertNotePrefix = "revert of "

@@ -1,4 +1,4 @@
-// This file plans a revert and applies the plan in a single change.
+// This file plans a revert, and applies the plan in a single change.
 
 package revert
 
@@ -14,49 +14,50 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The values of [Step.Action].
+// These are the values of [Step.Action].
 const (
-	stepRemoved  = "removed"  // the entry was removed, because a reverted change had created it
-	stepReturned = "returned" // the entry was changed to its state without the reverted changes
-	stepRestored = "restored" // the entry, which had been removed, was added again
+	stepRemoved  = "removed"  // The entry is removed, because a reverted change had created it.
+	stepReturned = "returned" // The entry gets the state that it would have without the reverted changes.
+	stepRestored = "restored" // The entry, which had been removed, is added again.
 )
 
-// Step describes the change to an entry.
+// Step describes what a revert does to one entry.
 type Step struct {
 	Name            string   `json:"name"`
-	Action          string   `json:"did"`               // removed, returned or restored
-	RevertedChanges []uint64 `json:"took_back"`         // numbers of the reverted changes
-	Version         uint64   `json:"version,omitempty"` // version of the entry with the same text, if any
+	Action          string   `json:"did"`       // one of stepRemoved, stepReturned and stepRestored
+	RevertedChanges []uint64 `json:"took_back"` // numbers of the reverted changes of the entry
+	// earlier version of the entry with the same text (0 if there is none)
+	Version uint64 `json:"version,omitempty"`
 }
 
-// Conflict is an entry that others changed after a reverted change.
+// Conflict describes an entry that others changed after a reverted change.
 type Conflict struct {
 	Name            string   `json:"name"`
 	RevertedChanges []uint64 `json:"took_back"`
-	LaterChanges    []uint64 `json:"later"` // numbers of the later changes by others
-	LastActor       string   `json:"by"`    // actor of the last later change: person, agent, tool or import
-	// parts of later changes that were kept: content, aliases, labels, forgotten, or all (empty if
-	// none could be kept)
+	LaterChanges    []uint64 `json:"later"` // numbers of the later changes that others made
+	LastActor       string   `json:"by"`    // actor of the last of these changes: person, agent, tool or import
+	// KeptParts names the parts of the later changes that stay: content, aliases, labels, forgotten, or all. It is
+	// empty if nothing could be kept.
 	KeptParts []string `json:"kept"`
-	Reason    string   `json:"reason,omitempty"` // why all was kept
+	Reason    string   `json:"reason,omitempty"` // reason why the whole entry is kept unchanged ("" if it is not)
 }
 
-// Plan is the plan of a revert.
+// Plan describes what a revert will do.
 type Plan struct {
 	Changes       []uint64 // numbers of the selected changes
 	Steps         []Step
 	Conflicts     []Conflict
 	Derived       []DerivedVersion
-	TakenAliases  []oxbow.TakenAlias // aliases that are not restored, because other entries have them by now
-	FirstVersions map[string]uint64  // for each name with text of selected or derived versions, the first such version
+	TakenAliases  []oxbow.TakenAlias // aliases that are not restored, because other entries have them now
+	FirstVersions map[string]uint64  // for each name, the number of the first selected or derived version
 
 	history     oxbow.Historian
 	ops         []oxbow.Op
-	lastChanges map[string]uint64 // for each name, the number of its last change
+	lastChanges map[string]uint64 // for each name, the number of the entry's last change
 }
 
-// MakePlan plans to revert the selected versions and, if sel.WithDerived is set, the versions that were derived from
-// them. It changes nothing. The plan is empty if no version is selected.
+// MakePlan plans to revert the selected versions. If sel.WithDerived is set, it also plans to revert the versions that
+// were derived from them. It changes nothing. If no version is selected, the plan is empty.
 func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
 	p := &Plan{history: h, FirstVersions: map[string]uint64{}, lastChanges: map[string]uint64{}}
 	w, err := readWindow(ctx, h, &sel)
@@ -68,7 +69,7 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 	}
 	p.Changes = w.selectedChanges
 	byName := map[string][]*node{}
-	var names []string // entries with versions to revert
+	var names []string // names of the entries with versions to revert
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
@@ -96,8 +97,8 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 	return p, err
 }
 
-// planEntry adds to the plan the changes that revert an entry. nodes are all versions of the entry in the window,
-// oldest first. If the version before them was redacted, the entry cannot be reverted, so planEntry only adds a
+// planEntry adds the steps that revert one entry to the plan. nodes contains all versions of the entry in the window,
+// oldest first. If the version before them was redacted, the entry cannot be reverted, and planEntry adds only a
 // conflict.
 func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Selection) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
@@ -146,11 +147,11 @@ func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Sel
 	return nil
 }
 
-// findConflict describes the changes that other writers made to the entry after the first reverted change, and which
-// parts of these changes remain in effect. Undos and reverts are not counted. now is the entry as the memory has it at
-// present (nil if the entry does not exist). ok is false if there are no such changes.
+// findConflict describes what other writers changed in the entry after the first reverted change, and which parts of
+// this stay. Undos and reverts do not count. now is the present entry (nil if it does not exist). ok is false if there
+// are no such changes.
 func (r *replay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
-	c.KeptParts = []string{} // encode as [] instead of null in JSON
+	c.KeptParts = []string{} // Use an empty list, which JSON encodes as [] and not as null.
 	for _, n := range r.laterVersions {
 		if !n.isRestore() && !(n.Verb == oxbow.VerbRemove && r.entry == nil && now == nil) {
 			c.Name, c.LastActor = n.Entry.Name, string(n.Source.Actor)
@@ -163,7 +164,7 @@ func (r *replay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	return c, len(c.LaterChanges) > 0
 }
 
-// keptParts returns the parts that a later change modified and that remain.
+// keptParts returns the parts that a later change modified and that stay in the entry.
 func (r *replay) keptParts(n *node) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {
@@ -187,7 +188,7 @@ func (r *replay) keptParts(n *node) (parts []string) {
 	return parts
 }
 
-// maxNumbers is the maximum number of change numbers in a note.
+// maxNumbers is the maximum number of changes that a note lists.
 const maxNumbers = 10
 
 func joinNumbers(seqs []uint64) string {
@@ -205,8 +206,8 @@ func joinNumbers(seqs []uint64) string {
 // IsEmpty reports whether the plan changes nothing.
 func (p *Plan) IsEmpty() bool { return len(p.ops) == 0 }
 
-// Apply carries out the plan in a single change and returns the change's number. If an entry
-// changed since the plan was made, the error matches [oxbow.ErrConflict].
+// Apply executes the plan in a single change, and returns the change's number. If an entry has changed since the plan
+// was made, the error matches [oxbow.ErrConflict].
 func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.IsEmpty() {
 		return 0, nil

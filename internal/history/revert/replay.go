@@ -1,5 +1,5 @@
-// This file computes an entry's state as if some of its versions had never been written. It
-// repeats all changes that are not reverted, for each part of the entry separately.
+// This file computes the state that an entry would have if some of its versions had never been written. It applies all
+// other changes again, separately for each part of the entry.
 
 package revert
 
@@ -12,19 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// replay is an entry's state while its changes are repeated.
+// replay is the state of an entry while its changes are applied again.
 type replay struct {
 	entry *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
-	// Contents of reverted versions, each with the entry that would have been there instead.
+	// contents of the reverted versions, each with the entry as it would be instead
 	revertedContents map[string]*oxbow.Entry
-	keptContents     map[string]bool // contents of versions that are not reverted
+	keptContents     map[string]bool // contents of the versions that are not reverted
 	revertedVersions []uint64        // numbers of the reverted versions
-	laterVersions    []*node         // other versions after the first reverted version
+	laterVersions    []*node         // versions after the first reverted version that are not reverted
 }
 
-// replayWithout repeats the changes of an entry, except for the reverted changes and for changes that an undo had
-// reverted already. before is the entry before the first of the nodes (nil if it did not exist). The resulting entry
-// is in the replay that is returned.
+// replayWithout applies the changes of an entry again. It leaves out the versions to revert, and versions that an undo
+// has already reverted. before is the entry before the first of the nodes (nil if it did not exist). The result
+// contains the entry as it would be.
 func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	r := &replay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
 	if before != nil {
@@ -63,9 +63,9 @@ func (r *replay) hadContent(content string) bool {
 	return isBad || r.keptContents[content]
 }
 
-// repeatChange applies the change that a version made to the replayed entry. Only the parts that the version changed
-// are replaced. If the version restored a content that is reverted, the content that replaces it is used. repeatChange
-// returns the changed entry, or nil if the entry would not exist.
+// repeatChange applies the change that a version made to the replayed entry, and returns the changed entry. Only the
+// parts that the version changed are replaced. If the version restored a content that is reverted, the content that
+// replaces it is used. The result is nil if the entry would not exist.
 func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previous != nil {
@@ -81,13 +81,14 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 		return nil
 	}
 	e.Aliases, e.Labels = threeway.MergeAliasesAndLabels(&old, &n.Entry, &e)
-	if threeway.AddOp(&e).Check() != nil { // there are too many labels, so keep the version's own
+	if threeway.AddOp(&e).Check() != nil { // There are too many labels, so keep the labels of the version.
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
 }
 
-// contentAfter returns the content after the version. ok is false if the entry would not exist.
+// contentAfter returns the content that the replayed entry has after a version. ok is false if the entry would not
+// exist.
 func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.previous != nil && content == old {
@@ -115,9 +116,9 @@ func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 	return content, true
 }
 
-// editOps returns the operations that change the entry from into to. Either may be nil, for an entry
-// that does not exist. The operations require the version of from. It returns nil if nothing
-// differs.
+// editOps returns the operations that change the entry from to the entry to. Either may be nil, which means that the
+// entry does not exist. The operations fail if the entry has another version than from. The result is nil if both are
+// equal.
 func editOps(from, to *oxbow.Entry) []oxbow.Op {
 	switch {
 	case from == nil && to == nil:
@@ -140,7 +141,7 @@ func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *node) (bool, 
 		return false, nil
 	}
 	if n.previous != nil && n.previous.Version == n.Prev {
-		return false, nil // the previous version could be read
+		return false, nil // The previous version could be read, so it was not redacted.
 	}
 	for v, err := range h.Versions(ctx, n.Entry.Name) {
 		if err != nil {

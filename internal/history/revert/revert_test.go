@@ -1,4 +1,5 @@
-// Tests of taking sessions back, against memories that never saw them.
+// This file tests that a memory from which a session was reverted is equal to a memory that never contained the
+// session.
 
 package revert
 
@@ -24,7 +25,7 @@ func open(t testing.TB) *oxbow.Memory {
 	return m
 }
 
-// in returns the context of a session.
+// in returns a context with the source of a session.
 func in(session string) context.Context {
 	actor := oxbow.Agent
 	if session == "person" {
@@ -39,7 +40,7 @@ func ofSession(s string, derived bool) Selection {
 	}, WithDerived: derived}
 }
 
-// act is one thing that a session does: at a memory where it cannot be done, nothing.
+// act is one action of a session. If the action is impossible in a memory, it does nothing.
 type act struct {
 	session, verb, name, other, text string
 }
@@ -91,8 +92,8 @@ func (a act) do(t testing.TB, m *oxbow.Memory) {
 	}
 }
 
-// state writes all of a memory down, but for IDs, versions, times and the label that says who
-// wrote a text: a text that a person restores has it, and the same text that an agent wrote has not.
+// state returns the whole content of a memory as text. It leaves out IDs, versions, times, and the label that says who
+// wrote a text. A text that a person restored has that label, and the same text written by an agent does not.
 func state(t testing.TB, m *oxbow.Memory) string {
 	t.Helper()
 	var all []string
@@ -116,10 +117,11 @@ func state(t testing.TB, m *oxbow.Memory) string {
 	return strings.Join(all, "\n")
 }
 
-// history makes a random history, and returns what a memory that never saw session
-// "bad" was asked to do: neither what that session did nor what came of it.
+// history makes a random history in m. It returns the actions that are left for a memory that never contained session
+// "bad". These are all actions except those of that session and those derived from it.
 func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
-	touched, said := map[string]bool{}, map[string]bool{} // names that bad changed; that hold its words
+	// names that session "bad" changed, and names that contain its words
+	touched, said := map[string]bool{}, map[string]bool{}
 	for i := range 10 + r.IntN(40) {
 		a := act{
 			session: []string{"bad", "good", "person"}[r.IntN(3)],
@@ -186,8 +188,8 @@ func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
 	return rest
 }
 
-// A memory of which a session is taken back with all that was derived is one that
-// never saw it, and undo brings it back.
+// TestNeverSeen reverts a session with everything that was derived from it. The memory must then be equal to one that
+// never contained the session, and an undo must restore it.
 func TestNeverSeen(t *testing.T) {
 	took := 0
 	for seed := range uint64(*seeds) {
