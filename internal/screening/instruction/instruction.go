@@ -79,7 +79,8 @@ func (f *finder) addStrong(name string) {
 // applies the rules to the reading with joined words.
 func (f *finder) applyRules(low string) {
 	flowingText, hasShortLines := low, false
-	if f.hasLines || strings.Contains(low, "  ") {
+	isJoined := f.hasLines || strings.Contains(low, "  ")
+	if isJoined {
 		flowingText, hasShortLines = joinLines(low)
 	}
 	hasMatch := f.addMatches(low, flowingText)
@@ -88,7 +89,11 @@ func (f *finder) applyRules(low string) {
 			return
 		}
 	}
-	words, squashed := joinSplitWords(low)
+	joined, squashed := joinSplitWords(low)
+	words := flowingText
+	if joined != low || !isJoined {
+		words, _ = joinLines(joined)
+	}
 	if strings.TrimRight(words, "\n") != strings.TrimRight(flowingText, "\n") {
 		f.addMatches(words, words)
 	}

@@ -3,7 +3,6 @@
 package instruction
 
 import (
-	"bytes"
 	_ "embed"
 	"strings"
 	"sync"
@@ -244,38 +243,64 @@ var isGapByte = func() (is [256]bool) {
 // piecesPool contains slices for splitPieces, because most texts are short and many are examined at once.
 var piecesPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
-// joinSplitWords returns a reading of a text with its split words joined. It also returns long words that
-// may consist of several words.
-func joinSplitWords(low string) (words string, squashed []string) {
+// joinSplitWords returns a text with its split words joined. If there are no such words, it returns the same text. It
+// also returns long words that may consist of several words.
+func joinSplitWords(low string) (joined string, squashed []string) {
 	pooled, ok := piecesPool.Get().(*[]wordAndGap)
 	if !ok {
 		pooled = new([]wordAndGap)
 	}
-	all := splitPieces(joinShortLines(low), (*pooled)[:0])
-	b := make([]byte, 1, len(low)+16)
-	b[0] = '\n' // the result begins with exactly one line break
-	for i := 0; i < len(all); {
-		if n := countSingleLetters(all[i:]); n >= minSingleLetters {
-			var run string
-			b, run = appendJoined(b, all[i:i+n])
-			squashed = append(squashed, run)
-			i += n
-			continue
+	text := joinShortLines(low)
+	all := splitPieces(text, (*pooled)[:0])
+	var b []byte // the changed text up to the next piece, or nil if it is equal to text[:offset]
+	offset := 0
+	beginChange := func() {
+		if b == nil {
+			b = append(make([]byte, 0, len(text)+16), text[:offset]...)
 		}
-		n := countChainedWords(all[i:])
-		for _, p := range all[i : i+n] {
-			b = append(append(append(b, p.word...), strings.TrimSuffix(p.gap, all[i].gap)...), ' ')
-			squashed = appendIfLong(squashed, p.word)
-		}
-		b = appendWithoutEmphasis(append(b, all[i+n].word...), all[i+n].gap)
-		squashed = appendIfLong(squashed, all[i+n].word)
-		i += n + 1
 	}
-	words, _ = joinLines(string(b[len(b)-1-len(bytes.TrimLeft(b, "\n")):]))
+	for i := 0; i < len(all); {
+		next := i + countSingleLetters(all[i:])
+		if next-i >= minSingleLetters {
+			beginChange()
+			var run string
+			b, run = appendJoined(b, all[i:next])
+			squashed = append(squashed, run)
+		} else {
+			next = i + 1 + countChainedWords(all[i:])
+			last := next - 1
+			if last > i || hasEmphasis(all[last].gap) {
+				beginChange()
+			}
+			for _, p := range all[i:last] {
+				b = append(append(append(b, p.word...), strings.TrimSuffix(p.gap, all[i].gap)...), ' ')
+				squashed = appendIfLong(squashed, p.word)
+			}
+			if b != nil {
+				b = appendWithoutEmphasis(append(b, all[last].word...), all[last].gap)
+			}
+			squashed = appendIfLong(squashed, all[last].word)
+		}
+		for ; i < next; i++ {
+			offset += len(all[i].word) + len(all[i].gap)
+		}
+	}
+	if b != nil {
+		text = string(b)
+	}
 	clear(all) // so that the pool does not keep the text
 	*pooled = all
 	piecesPool.Put(pooled)
-	return words, squashed[:min(len(squashed), maxSquashed)]
+	return withOneBreak(text), squashed[:min(len(squashed), maxSquashed)]
+}
+
+// withOneBreak returns a text that begins with exactly one line break.
+func withOneBreak(text string) string {
+	rest := strings.TrimLeft(text, "\n")
+	if len(rest)+1 == len(text) {
+		return text
+	}
+	return "\n" + rest
 }
 
 func appendIfLong(squashed []string, word string) []string {
@@ -291,14 +316,22 @@ func continuesLine(line string) bool {
 	return isLetter(line[0]) || (line[0] != '\n' && !isListItem(line))
 }
 
+// emphasisSigns contains the signs for bold, italic, struck out and code.
+const emphasisSigns = "*_~`"
+
+// hasEmphasis reports whether the characters between two words contain a space and a sign of emphasis.
+func hasEmphasis(gap string) bool {
+	return len(gap) > 1 && strings.IndexByte(gap, ' ') >= 0 && strings.ContainsAny(gap, emphasisSigns)
+}
+
 // appendWithoutEmphasis appends the characters between two words to b. It omits the signs for bold and italic if the
 // characters contain a space.
 func appendWithoutEmphasis(b []byte, gap string) []byte {
-	if len(gap) <= 1 || strings.IndexByte(gap, ' ') < 0 {
+	if !hasEmphasis(gap) {
 		return append(b, gap...)
 	}
 	for i := range len(gap) {
-		if c := gap[i]; strings.IndexByte("*_~`", c) < 0 {
+		if c := gap[i]; strings.IndexByte(emphasisSigns, c) < 0 {
 			b = append(b, c)
 		}
 	}
