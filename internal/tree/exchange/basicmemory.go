@@ -7,8 +7,11 @@ import (
 	"bufio"
 	"iter"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
 // permalinkKey is the key of a note's address, to which other notes and memory:// links refer.
@@ -39,9 +42,31 @@ func readBasicMemory(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item
 
 // isBasicMemory reports whether a Markdown file begins like a note that basic-memory has written.
 func isBasicMemory(head []byte) bool {
+	if !mayHavePermalink(head) {
+		return false
+	}
 	keys, _, _ := parseFront(string(head))
 	has := func(key string) bool {
 		return slices.ContainsFunc(keys, func(k frontKey) bool { return k.key == key && len(k.values) == 1 })
 	}
 	return has("title") && has("type") && has(permalinkKey)
+}
+
+// mayHavePermalink returns false for most files without the key permalink, because a file of another program need not
+// be parsed twice. A key may be written in capital letters, with escapes, and with characters that are not ASCII.
+func mayHavePermalink(head []byte) bool {
+	front, _, ok := frontmatter.SplitFrontMatter(string(head))
+	if !ok {
+		return false
+	}
+	for i := range len(front) {
+		if front[i] >= utf8.RuneSelf || front[i] == '\\' {
+			return true
+		}
+		isStart := front[i]|0x20 == 'p' && len(front)-i >= len(permalinkKey)
+		if isStart && strings.EqualFold(front[i:i+len(permalinkKey)], permalinkKey) {
+			return true
+		}
+	}
+	return false
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // conflictCopyPattern matches the names that sync programs give to a file's second version, without the
@@ -29,6 +30,22 @@ var conflictCopyPattern = sync.OnceValue(func() *regexp.Regexp {
 // isConflictCopy reports whether the name, which may have an ending, belongs to a conflict copy of a
 // file.
 func isConflictCopy(base string) bool {
+	if !mayBeConflictCopy(base) {
+		return false
+	}
 	base = strings.TrimSuffix(base, ".gz")
 	return conflictCopyPattern().MatchString(strings.TrimSuffix(base, path.Ext(base)))
+}
+
+// mayBeConflictCopy returns false for most names that do not match conflictCopyPattern, because matching the pattern
+// takes longer than reading a short file. Every alternative of the pattern contains "onfli" or a character that is not
+// ASCII.
+func mayBeConflictCopy(base string) bool {
+	for i := range len(base) {
+		isStart := base[i]|0x20 == 'o' && len(base)-i >= len("onfli")
+		if base[i] >= utf8.RuneSelf || (isStart && strings.EqualFold(base[i:i+len("onfli")], "onfli")) {
+			return true
+		}
+	}
+	return false
 }

@@ -143,12 +143,30 @@ func misspeltField(key string) string {
 		return ""
 	}
 	for _, f := range headerFields {
-		isNearLength := len(f.key)-len(key) <= 1 && len(key)-len(f.key) <= 1
-		if isNearLength && text.EditDistance([]byte(key), []byte(f.key)) == 1 {
+		if mayBeOneError(key, f.key) && text.EditDistance([]byte(key), []byte(f.key)) == 1 {
 			return f.key
 		}
 	}
 	return ""
+}
+
+// mayBeOneError returns false for most pairs of words that differ in more than one typing error, because computing
+// their distance takes longer. One error changes at most two neighbouring bytes, so the rest of the words is equal at
+// both ends.
+func mayBeOneError(a, b string) bool {
+	shorter := min(len(a), len(b))
+	if max(len(a), len(b))-shorter > 1 {
+		return false
+	}
+	start := 0
+	for start < shorter && a[start] == b[start] {
+		start++
+	}
+	end := 0
+	for end < shorter-start && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	return start+end >= shorter-2
 }
 
 // warnEmptyKey adds a warning for a key without a value, which cannot become a label. A field of an entry, such as

@@ -1,0 +1,94 @@
+// This file tests the quick checks that come before a slow one: they may let through anything, but must not reject
+// what the slow check accepts.
+
+package exchange
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+// TestMayBeOneError compares mayBeOneError with the distance, for random changes of the known keys.
+func TestMayBeOneError(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	counts := map[int]int{} // pairs by distance
+	rejected := 0
+	for range 20_000 {
+		field := headerFields[r.IntN(len(headerFields))].key
+		b := []byte(field)
+		for range r.IntN(4) {
+			switch i := r.IntN(len(b)); r.IntN(4) {
+			case 0:
+				b[i] = "aest_"[r.IntN(5)]
+			case 1:
+				b = append(b[:i], append([]byte{"aest_"[r.IntN(5)]}, b[i:]...)...)
+			case 2:
+				if len(b) > 1 {
+					b = append(b[:i], b[i+1:]...)
+				}
+			case 3:
+				j := (i + 1) % len(b)
+				b[i], b[j] = b[j], b[i]
+			}
+		}
+		d := text.EditDistance(b, []byte(field))
+		counts[min(d, 3)]++
+		mayBe := mayBeOneError(string(b), field)
+		if d <= 1 && !mayBe {
+			t.Errorf("mayBeOneError rejects %q and %q, whose distance is %d", b, field, d)
+		}
+		if !mayBe {
+			rejected++
+		}
+	}
+	if counts[1] < 1000 || rejected < 1000 {
+		t.Errorf("the test tried %v pairs by distance, and %d were rejected", counts, rejected)
+	}
+}
+
+// TestMayBeConflictCopy tries the names in the comment of conflictCopyPattern, in lower case and in capital letters.
+func TestMayBeConflictCopy(t *testing.T) {
+	for _, name := range []string{
+		"Note (Pat's conflicted copy 2026-03-01)", "Note.sync-conflict-20260301-120000-ABCDEFG",
+		"Note_conflict-20260301-120000", "Note conflict 2026-03-01 12:00",
+		"Note (SFConflict pat@example.org 2026-03-01-12-00-00)", "Note (conflict)", "Note [conflicted]",
+		"Note_DESKTOP_Mar-01_Conflict", "Note.conflict-1", "Note (in Konflikt stehende Kopie)", "Note (Konfliktkopie)",
+		"Note (copie en conflit)", "Note (copie conflictuelle)", "Note (copia en conflicto)",
+		"Note (copia in conflitto)", "Note (cópia em conflito)", "Note (conflicterende kopie)",
+		"Note (конфликтующая копия)", "Note (競合コピー)", "Note (冲突副本)", "Note (衝突複本)",
+	} {
+		for _, name := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
+			if !conflictCopyPattern().MatchString(name) || !isConflictCopy(name+".md") {
+				t.Errorf("%q is not taken for a conflict copy", name)
+			}
+		}
+	}
+	for _, name := range []string{"Note.md", "On flight.md", "onfl.md", "o", ""} {
+		if mayBeConflictCopy(name) {
+			t.Errorf("mayBeConflictCopy lets %q through", name)
+		}
+	}
+}
+
+// TestMayHavePermalink compares isBasicMemory for keys in several spellings.
+func TestMayHavePermalink(t *testing.T) {
+	for front, want := range map[string]bool{
+		"title: a\ntype: note\npermalink: b\n":       true,
+		"Title: a\nTYPE: note\nPermaLink: b\n":       true,
+		"title: a\ntype: note\n\"permalink\": b\n":   true,
+		"title: a\ntype: note\n":                     false,
+		"title: permalink\ntype: note\nlink: b\n":    false,
+		"title: a\ntype: note\npermalink: [b, c]\n":  false,
+		"title: a\ntype: note\nx:\n  permalink: b\n": false,
+	} {
+		if got := isBasicMemory([]byte("---\n" + front + "---\npermalink: x\n")); got != want {
+			t.Errorf("isBasicMemory of %q is %v", front, got)
+		}
+	}
+	if mayHavePermalink([]byte("---\ntitle: a\n---\npermalink: x\n")) || mayHavePermalink([]byte("permalink: x\n")) {
+		t.Error("mayHavePermalink also reads the text below the front matter")
+	}
+}
