@@ -1,4 +1,4 @@
-// Tests of the adapters, against recorded reports of real clients.
+// This file tests the adapters for clients with recorded reports of real clients.
 
 package hook_test
 
@@ -23,8 +23,8 @@ var testEnv = hook.ParseEnv{
 	CleanText: strings.TrimSpace, CopilotHome: "/home/dev/.copilot",
 }
 
-// TestRecorded reads what clients gave their hooks in recorded sessions; the
-// events are those of a golden file.
+// TestRecorded parses the reports that clients wrote to their hooks in recorded sessions, and compares the events with
+// a golden file.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/hooks.jsonl")
 	if err != nil || len(files) == 0 {
@@ -62,7 +62,8 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// TestUnknown gives adapters what they do not know: no event, no answer, no panic.
+// TestUnknown passes unknown clients, unknown events and invalid input to the adapters. They must return no event and
+// no answer, and must not panic.
 func TestUnknown(t *testing.T) {
 	for _, client := range append(hook.Clients(), "nobody") {
 		for _, in := range []string{"", "{", "null", "[]", "7", `"x"`, "{}", `{"session_id":"s"}`,
@@ -80,8 +81,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestAnswer: there is context at the beginning and with a prompt only, in the form of
-// each client.
+// TestAnswer checks that only the reports of a session's start and of a prompt are answered, in the form of each
+// client.
 func TestAnswer(t *testing.T) {
 	want := map[string]string{
 		"claude": `{"hookSpecificOutput":{"additionalContext":"FC/F","hookEventName":"SessionStart"},"suppressOutput":true}`, "copilot": `{"additionalContext":"FC/F"}`, "opencode": `{"context":"FC/F"}`,
@@ -141,10 +142,11 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// recordedClients are the clients whose reports were recorded. All use field names of Claude Code.
+// recordedClients lists the clients whose reports were recorded. All of them use the field names of Claude Code.
 var recordedClients = []string{"claude", "codex", "gemini", "opencode", "copilot", "qwen"}
 
-// TestDocumentedAnswers tests which reports of the other clients are answered, and in which form.
+// TestDocumentedAnswers tests the clients whose reports were not recorded: which of their reports are answered, and in
+// which form.
 func TestDocumentedAnswers(t *testing.T) {
 	want := map[string]map[string]string{
 		"cursor": {"sessionStart": `{"additional_context":"C"}`},
@@ -183,7 +185,8 @@ func TestDocumentedAnswers(t *testing.T) {
 	}
 }
 
-// TestReportWriter gives the hooks of one client's settings the reports of an editor that also runs them.
+// TestReportWriter checks reports of an editor that runs the hooks in another client's settings. They must count as
+// reports of the editor.
 func TestReportWriter(t *testing.T) {
 	for _, editor := range []string{"cursor", "vscode"} {
 		b, err := os.ReadFile(filepath.Join("testdata", editor+"-documented", "hooks.jsonl"))
@@ -201,7 +204,7 @@ func TestReportWriter(t *testing.T) {
 	}
 }
 
-// promptEvent is the event by which a client reports a prompt.
+// promptEvent returns the name of the event with which a client reports a prompt.
 func promptEvent(client string) string {
 	if client == "gemini" {
 		return "BeforeAgent"
@@ -209,8 +212,8 @@ func promptEvent(client string) string {
 	return "UserPromptSubmit"
 }
 
-// TestSubagent keeps what a sub-agent is asked out of the person's prompts, and
-// gives its calls its name.
+// TestSubagent checks that the task of a sub-agent is not recorded as a person's prompt, and that the sub-agent's
+// calls are recorded under its name.
 func TestSubagent(t *testing.T) {
 	in := `{"session_id":"s","turn_id":"t","agent_id":"a1","agent_type":"tester","hook_event_name":"`
 	if r := hook.ParseReport("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 ||
@@ -245,7 +248,7 @@ func TestSubagent(t *testing.T) {
 	}
 }
 
-// TestPlugin puts the command into the plug-in as JavaScript reads it.
+// TestPlugin checks that the plug-in contains the command as JavaScript strings.
 func TestPlugin(t *testing.T) {
 	b, err := hook.OpencodePlugin([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
 	if err != nil || !strings.Contains(

@@ -1,12 +1,11 @@
-// This file turns the reports of client hooks into session events, and encodes the answers to the
-// reports.
+// This file converts the reports of client hooks to session events, and encodes the answers to the reports.
 
-// Package hook parses the reports that clients write to the standard input of their hooks, turns
-// them into session events, and encodes answers in the form that each client expects.
+// Package hook parses the reports that clients write to the standard input of their hooks, and converts them to
+// session events. It also encodes answers in the form that each client expects.
 //
-// A report is a JSON object. All clients, and the plug-in for opencode ([OpencodePlugin]), use nearly the
-// same field names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the
-// tool call. [session.Fold] infers them from the order of the reports.
+// A report is a JSON object. All clients, and the plug-in for opencode ([OpencodePlugin]), use nearly the same field
+// names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the tool call. [session.Fold]
+// infers them from the order of the reports.
 package hook
 
 import (
@@ -27,23 +26,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// ParseEnv is the environment in which a report is parsed.
+// ParseEnv contains what ParseReport needs to know besides the report itself.
 type ParseEnv struct {
 	Now       time.Time
-	CleanText func(string) string // removes secrets and the text that hooks added to prompts
+	CleanText func(string) string // removes secrets from a text, and removes the context that hooks added to a prompt
 
-	// CopilotHome is the directory in which Copilot CLI keeps its sessions, or "" if unknown.
+	// CopilotHome is the directory in which Copilot CLI stores its sessions, or "" if it is unknown.
 	CopilotHome string
 }
 
-// Report is the content of one hook call.
+// Report is the parsed report of one hook call.
 type Report struct {
 	Client string
 	Events []session.Event
 
-	// StartReason is the reason for the start of the session. It is set only for the report of a
-	// session's start. Prompt is the text that a person wrote. It is set only for the report of a
-	// prompt. Other reports are not answered.
+	// StartReason is the reason why the session started. It is set only in the report of a session's start. Prompt is
+	// the text that a person wrote. It is set only in the report of a prompt. Other reports get no answer with
+	// context.
 	StartReason string
 	Prompt      string
 
@@ -51,15 +50,15 @@ type Report struct {
 	// empty input.
 	ParseError string
 
-	// EndsTurn is true if a turn or a session has ended.
+	// EndsTurn is true if the report says that a turn or a session has ended.
 	EndsTurn bool
 
-	// ToolName, ToolInput and ToolOutput describe a tool call as reported by the client: the name of the tool,
-	// the arguments and the result. ToolOutput is nil if the client does not report the result.
+	// ToolName, ToolInput and ToolOutput are the name, the arguments and the result of a tool call. ToolOutput is nil
+	// if the client does not report the result.
 	ToolName              string
 	ToolInput, ToolOutput json.RawMessage
 
-	eventName string // event name, in the client's spelling
+	eventName string // name of the event as the client spells it
 }
 
 // Clients returns the names of the supported clients.
@@ -73,8 +72,8 @@ func Clients() []string {
 	return names
 }
 
-// ParseReport parses the report that a client wrote to the standard input of its hook. The report has no
-// events if the client or the event is unknown, or if the input is invalid.
+// ParseReport parses the report that a client wrote to the standard input of its hook. If the client or the event is
+// unknown, or the input is invalid, the report has no events.
 func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 	r, client, ok := clientfile.ParseClientReport(client, stdin)
 	report := Report{Client: client}
@@ -109,15 +108,15 @@ func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 		e.Transcript = copilotTranscript(env.CopilotHome, e.Session)
 	}
 	if e.SubAgent != "" && client == "codex" {
-		e.Turn = "" // the turn ID is the sub-agent's own and belongs to no person's turn
+		e.Turn = "" // The turn ID in the report is the sub-agent's own, and is not the ID of a person's turn.
 	}
 	report.eventName = r.EventName
 	addEvents(&report, &r, e, env.CleanText)
 	return report
 }
 
-// copilotTranscript returns the path of a Copilot session's transcript, or "" if Copilot's directory is unknown or the
-// session's ID would lead out of it.
+// copilotTranscript returns the path of the transcript of a Copilot session. It returns "" if Copilot's directory is
+// unknown, or if the session's ID would lead to a path outside that directory.
 func copilotTranscript(copilotHome, sessionID string) string {
 	if copilotHome == "" || !filepath.IsLocal(sessionID) {
 		return ""
@@ -125,13 +124,13 @@ func copilotTranscript(copilotHome, sessionID string) string {
 	return filepath.Join(copilotHome, "session-state", sessionID, "events.jsonl")
 }
 
-// subagentName returns the name of the sub-agent to which a report belongs, as the client's
-// transcripts spell it. It returns "" for the main agent.
+// subagentName returns the name of the sub-agent that sent a report, spelled as in the client's transcripts. It
+// returns "" if the main agent sent the report.
 func subagentName(r clientfile.HookReport, client string) string {
 	switch {
 	case client == "opencode":
 		return r.AgentType
-	case r.AgentID == "": // a type without an ID is the type of the main agent
+	case r.AgentID == "": // A report with a type but without an agent ID comes from the main agent.
 		return ""
 	case client == "qwen" || r.AgentType == "":
 		return r.AgentID
@@ -139,8 +138,8 @@ func subagentName(r clientfile.HookReport, client string) string {
 	return r.AgentType
 }
 
-// eventHandlers maps event names, as Claude Code spells them, to functions. Each function adds the session events of
-// a report.
+// eventHandlers maps an event name, as Claude Code spells it, to a function. The function adds the session events of
+// such a report to out.
 var eventHandlers = map[string]func(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string){
 	"SessionStart":       addSessionStart,
 	"UserPromptSubmit":   addPromptEvent,
@@ -158,7 +157,7 @@ func (out *Report) addEvent(e session.Event, kind session.EventKind, text string
 	out.Events = append(out.Events, e)
 }
 
-// startReasons maps the clients' words for the reason of a session's start to common words.
+// startReasons maps a client's word for the reason of a session's start to the common word. Other words are unchanged.
 var startReasons = map[string]string{"new": "startup", "": "startup"}
 
 func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
@@ -173,8 +172,8 @@ func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ f
 	out.addEvent(e, session.KindStart, out.StartReason)
 }
 
-// addPromptEvent ignores text that no person wrote: the task of a sub-agent, messages that the
-// client sends in the person's place, and the empty prompts that Qwen Code reports once a round.
+// addPromptEvent adds a prompt. It ignores text that no person wrote: the task of a sub-agent, messages that the
+// client sends on the person's behalf, and the empty prompts that Qwen Code reports once a round.
 func addPromptEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.SubAgent != "" {
 		return
@@ -225,8 +224,8 @@ func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean
 	}
 }
 
-// geminiReportTool is the tool with which a sub-agent of Gemini CLI reports its result. The result
-// is ignored here because the call that started the sub-agent returns it as well.
+// geminiReportTool is the tool with which a sub-agent of Gemini CLI reports its result. addToolEvents ignores this
+// call, because the call that started the sub-agent returns the same result.
 const geminiReportTool = "complete_task"
 
 // toolOutput returns the result of a tool call, or nil if the client does not report it.
@@ -237,7 +236,7 @@ func toolOutput(r *clientfile.HookReport) json.RawMessage {
 		}
 	}
 	if r.EventName == "PostToolUseFailure" && r.Error != "" {
-		b, _ := json.Marshal(r.Error) // marshalling a string cannot fail
+		b, _ := json.Marshal(r.Error) // Encoding a string cannot fail.
 		return b
 	}
 	return nil
@@ -265,8 +264,8 @@ func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean fu
 	}
 }
 
-// addSubagentStop ignores the agent with which Claude Code compacts a conversation. That agent has
-// no type.
+// addSubagentStop adds the end of a sub-agent. It ignores an agent without a type, with which Claude Code compacts a
+// conversation.
 func addSubagentStop(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
@@ -283,28 +282,27 @@ func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ fun
 	out.addEvent(e, session.KindEnd, r.Reason)
 }
 
-// GetsStartLate reports whether the client receives the start context with the first prompt instead
-// of at the session's start. Gemini CLI writes the answer of its start hook into the person's
-// prompt, and leaves that prompt out when the session is resumed.
+// GetsStartLate reports whether the client must get the start context with the first prompt instead of at the
+// session's start. This is so for Gemini CLI, because it writes the answer of its start hook into the person's prompt,
+// and leaves that prompt out when the session is resumed.
 func (r Report) GetsStartLate() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	return c.Hook.NeedsStartWithPrompt
 }
 
-// ForgetsStartContext reports whether a client does not store the context from a session's start in the
-// conversation. Then a resumed session needs the context again. For example, the plug-in for
-// opencode adds the context to the system prompt, which opencode does not store.
+// ForgetsStartContext reports whether a client does not store the context from a session's start in the conversation,
+// so that a resumed session needs the context again. An example is opencode: its plug-in adds the context to the
+// system prompt, which opencode does not store.
 func ForgetsStartContext(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
 	return c.Hook.ForgetsStartContext
 }
 
-// MaxContext is the maximum context length, in characters, that all clients accept without
-// truncation.
+// MaxContext is the maximum length of a context, in characters, that all clients accept without truncating it.
 const MaxContext = 9_500
 
-// AcceptsContext reports whether the client adds the answer to this report to its conversation. Goose ignores all
-// answers, and Cursor and VS Code ignore the answer to a prompt.
+// AcceptsContext reports whether the client adds an answer to this report to its conversation. Goose ignores all
+// answers, and Cursor and VS Code ignore answers to a prompt.
 func (r Report) AcceptsContext() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	switch {
@@ -316,10 +314,9 @@ func (r Report) AcceptsContext() bool {
 	return r.StartReason != ""
 }
 
-// EncodeAnswer returns the bytes to write to standard output, so that the client adds the context to its
-// conversation. It returns nil if the context is empty, or if the client does not accept context
-// for this report. Answer truncates the context, so that the context and the tags around it have
-// at most MaxContext characters together.
+// EncodeAnswer returns the bytes to write to standard output, so that the client adds the context to its conversation.
+// It returns nil if the context is empty, or if the client does not accept context for this report. It truncates the
+// context, so that the context and the tags around it have at most MaxContext characters together.
 func (r Report) EncodeAnswer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if !r.AcceptsContext() || context == "" {
@@ -333,8 +330,8 @@ func (r Report) EncodeAnswer(context string) []byte {
 	return encodeAnswer(c.Hook.MakeAnswer, r.eventName, context)
 }
 
-// fenceStart and end enclose the context in an answer. fenceTag matches the same tags inside a context,
-// in which they must be made harmless.
+// fenceStart and fenceEnd are the tags around the context in an answer. fenceTag matches such tags inside the context,
+// which must be made harmless.
 const fenceStart, fenceEnd = "<" + session.FenceName + ">\n", "\n</" + session.FenceName + ">"
 
 var fenceTag = sync.OnceValue(
@@ -349,8 +346,8 @@ func encodeAnswer(answer func(event, context string) any, event, context string)
 	return append(b, '\n')
 }
 
-// EncodeToolAnswer returns the bytes to write to standard output, so that the client passes the context to
-// its model before a tool is used. It returns nil if the client does not support this.
+// EncodeToolAnswer returns the bytes to write to standard output, so that the client passes the context to its model
+// before it runs a tool. It returns nil if the client does not support this.
 func EncodeToolAnswer(client, context string) []byte {
 	c, _ := clientfile.FindEventClient(client)
 	if c.Hook.MakePreToolAnswer == nil {
@@ -362,7 +359,7 @@ func EncodeToolAnswer(client, context string) []byte {
 //go:embed opencode.js
 var pluginSource string
 
-// OpencodePlugin returns the source of the plug-in for opencode, which runs the command as its hook.
+// OpencodePlugin returns the JavaScript source of the plug-in for opencode. The plug-in runs the command as its hook.
 func OpencodePlugin(command []string) ([]byte, error) {
 	b, err := json.Marshal(command)
 	if err != nil {

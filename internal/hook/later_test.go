@@ -1,4 +1,4 @@
-// Tests that a session that hooks have recorded, and whose transcript is imported later, appears once.
+// This file tests that a session appears once if hooks recorded it and its transcript is imported later.
 
 package hook_test
 
@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// TestTranscriptAfterHooks folds the reports of the clients whose hooks are read by their documentation, and what the
-// clients keep of the same sessions. testdata/later has the files of each client. Each prompt, call and text must occur
-// once, as in the golden files.
+// TestTranscriptAfterHooks combines the reports of hooks with the transcripts of the same sessions. It does so for the
+// clients that are supported by their documentation only. testdata/later contains the files of each client. Each
+// prompt, call and text must occur once, as in the golden files.
 func TestTranscriptAfterHooks(t *testing.T) {
 	homes, err := filepath.Glob("testdata/later/*-*")
 	if err != nil || len(homes) == 0 {
@@ -52,7 +52,7 @@ func TestTranscriptAfterHooks(t *testing.T) {
 	}
 }
 
-// storedEvents returns the events of all transcripts of a client in a home directory.
+// storedEvents returns the events in all transcripts that a client stored in a home directory.
 func storedEvents(t *testing.T, client, home string) (all []session.Event) {
 	t.Helper()
 	home, err := filepath.Abs(home)

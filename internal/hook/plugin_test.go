@@ -1,4 +1,4 @@
-// A test of the plug-in for opencode, which node runs.
+// This file tests the plug-in for opencode by running it in node.
 
 package hook_test
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// answers is a program that answers a prompt of two words, and a start.
+// answers is a program that answers a prompt with two words, and also answers a session's start.
 const answers = `let text = ""
 process.stdin.on("data", (d) => (text += d)).on("end", () => {
   const r = JSON.parse(text)
@@ -21,7 +21,7 @@ process.stdin.on("data", (d) => (text += d)).on("end", () => {
   if (r.hook_event_name === "UserPromptSubmit" && r.prompt.includes(" ")) console.log(JSON.stringify({ context: "to " + r.prompt }))
 })`
 
-// talk is what opencode does with a plug-in.
+// talk calls the plug-in as opencode does.
 const talk = `import { Oxbow } from "./oxbow.mjs"
 const p = await Oxbow({ directory: "/p" })
 const say = async (n, text) => {
@@ -36,7 +36,7 @@ await say(1, "when ship")
 await say(2, "thanks")
 await p.dispose()`
 
-// keeps is a program that keeps the event of a report in a file.
+// keeps is a program that writes the event of a report to a file.
 const keeps = `import { writeFileSync } from "node:fs"
 let text = ""
 process.stdin.on("data", (d) => (text += d)).on("end", () => {
@@ -44,7 +44,7 @@ process.stdin.on("data", (d) => (text += d)).on("end", () => {
   writeFileSync(new URL("kept." + name, import.meta.url), "")
 })`
 
-// slow uses the plug-in with a deadline that no program meets, and waits for what the program keeps of a command.
+// slow runs the plug-in with a deadline that no program meets, and waits until the program has written the file.
 const slow = `import { existsSync } from "node:fs"
 import { Oxbow } from "./oxbow.mjs"
 const p = await Oxbow({ directory: "/p" })
@@ -57,8 +57,8 @@ await p.dispose()
 while (!existsSync(new URL("kept.PostToolUse", import.meta.url))) await new Promise((next) => setTimeout(next, 5))
 console.log(existsSync(new URL("kept.UserPromptSubmit", import.meta.url)))`
 
-// TestPluginSlow tests that a report of a command is kept if that takes longer than opencode waits, and that the
-// program for a prompt is stopped then.
+// TestPluginSlow tests a program that takes longer than opencode waits. The report of a command is recorded
+// nevertheless. The program for a prompt is stopped.
 func TestPluginSlow(t *testing.T) {
 	node := testenv.Program(t, "node", "apt install nodejs")
 	dir := t.TempDir()
@@ -78,8 +78,8 @@ func TestPluginSlow(t *testing.T) {
 	}
 }
 
-// TestPluginPrompt: what there is to a prompt is a part of its own message, after the
-// prompt; the system prompt stays as it is.
+// TestPluginPrompt checks that the plug-in adds the answer to a prompt to the message, as a separate part after the
+// prompt, and does not change the system prompt.
 func TestPluginPrompt(t *testing.T) {
 	node := testenv.Program(t, "node", "apt install nodejs")
 	dir := t.TempDir()
@@ -87,7 +87,8 @@ func TestPluginPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patient := strings.Replace(string(plugin), "deadline = 2000", "deadline = 60000", 1) // a machine may be busy
+	// The machine may be busy, so wait longer than usual.
+	patient := strings.Replace(string(plugin), "deadline = 2000", "deadline = 60000", 1)
 	if patient == string(plugin) {
 		t.Fatal("the plug-in has another deadline")
 	}

@@ -1,4 +1,4 @@
-// Tests that a private part of a prompt reaches no event.
+// This file tests that a private part of a prompt is not in any event.
 
 package hook_test
 
@@ -13,9 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// TestPrivate marks a part of the prompts in the recorded sessions of each client as private.
-// Neither the reports of the hooks nor the transcripts give an event with it, and the rest of
-// the prompt stays.
+// TestPrivate marks a part of the prompts in each client's recorded sessions as private. No event may contain that
+// part, whether the event is from a hook's report or from a transcript. The rest of the prompt must be kept.
 func TestPrivate(t *testing.T) {
 	const prompt, secret = "please do the scripted thing", "7f3c9b1d"
 	dirs, err := filepath.Glob("testdata/*-work")

@@ -1,4 +1,4 @@
-// Tests that hooks and transcripts of one session tell the same.
+// This file tests that hooks and transcripts describe the same session in the same way.
 
 package hook_test
 
@@ -17,9 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
-// TestTurns folds what hooks told of recorded sessions, what their transcripts
-// tell, and both, once and twice: the person's prompts, the calls, files, commands
-// and exit statuses are those of the script, each once.
+// TestTurns combines the hook reports of recorded sessions, their transcripts, and both, once and twice. The result
+// must contain each prompt, call, file, command and exit status of the script exactly once.
 func TestTurns(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/*-*")
 	if err != nil || len(dirs) == 0 {
@@ -36,7 +35,7 @@ func TestTurns(t *testing.T) {
 			if got, want := story(backwards), story(both); !bytes.Equal(got, want) {
 				t.Errorf("backwards, the turns are\n%s\nnot\n%s", got, want)
 			}
-			// Alone, a transcript may have calls that were made at once in another order.
+			// A transcript alone may list simultaneous calls in a different order.
 			if got, want := sorted(story(kept)), sorted(story(both)); len(kept) > 0 && got != want {
 				t.Errorf("the transcript makes\n%s\nnot\n%s", got, want)
 			}
@@ -82,7 +81,7 @@ func kept(t *testing.T, client, dir string) (all []session.Event) {
 	return all
 }
 
-// story tells what turns hold, without what depends on clocks.
+// story describes the turns of a session without anything that depends on the time.
 func story(events []session.Event) []byte {
 	var b bytes.Buffer
 	for _, turn := range session.BuildTurns(events) {

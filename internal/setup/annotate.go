@@ -1,5 +1,4 @@
-// This file controls whether hooks annotate the files that an agent edits, in working trees
-// that have no annotations yet.
+// This file decides whether hooks annotate an agent's edits in working trees that have no annotations yet.
 
 package setup
 
@@ -9,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// annotateMarkerPath returns the path of a marker file. While this file exists, the client's hooks
-// annotate edits below dir, or everywhere if dir is empty.
+// annotateMarkerPath returns the path of a marker file. While the marker file exists, the client's hooks annotate
+// edits in dir and below it, or everywhere if dir is empty.
 func (w Machine) annotateMarkerPath(client, dir string) string {
 	name := "annotate." + client
 	if dir != "" {
@@ -19,8 +18,7 @@ func (w Machine) annotateMarkerPath(client, dir string) string {
 	return filepath.Join(w.State, name)
 }
 
-// IsAnnotationOn reports whether annotations are switched on for edits of the client in a
-// directory.
+// IsAnnotationOn reports whether a marker file makes the client's hooks annotate edits in a directory.
 func (w Machine) IsAnnotationOn(client, dir string) bool {
 	if fileExists(w.annotateMarkerPath(client, "")) {
 		return true
@@ -36,11 +34,11 @@ func (w Machine) IsAnnotationOn(client, dir string) bool {
 	return false
 }
 
-// CanAnnotate reports whether the client has hooks that report what its agent edited.
+// CanAnnotate reports whether the client has hooks that report its agent's edits.
 func (c *Client) CanAnnotate() bool { return c.events != nil || c.Name == "opencode" }
 
-// SwitchAnnotations turns annotations by the client's hooks on or off: everywhere, or only
-// in the project if o.Project is set.
+// SwitchAnnotations makes the client's hooks start or stop annotating edits: in the project if o.Project is set,
+// otherwise everywhere.
 func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 	dir := ""
 	if o.Project {
@@ -57,7 +55,7 @@ func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 	return nil
 }
 
-// removeEmptyRecordsDir removes the directory of the records and its parent if they are empty.
+// removeEmptyRecordsDir removes the directory of setup's records, and its parent, if they are empty.
 func (w Machine) removeEmptyRecordsDir() {
 	if os.Remove(w.State) == nil {
 		_ = os.Remove(filepath.Dir(w.State))

@@ -1,4 +1,4 @@
-// This file builds plug-ins for clients from the server and the hooks that setup also writes.
+// This file builds plug-ins for clients. A plug-in contains the same server and hooks that setup writes.
 
 package setup
 
@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// bundleVersion is the version of the plug-ins. Each release changes the version, because clients
-// update a plug-in only if the version has changed.
+// bundleVersion is the version of all plug-ins. It must change with each release, because clients update a plug-in
+// only if its version has changed.
 const bundleVersion = "0.1.0"
 
-// BundleDir is the directory of the plug-ins in the repository. It has a subdirectory for each
-// client.
+// BundleDir is the directory of the plug-ins in the repository. It contains a subdirectory for each client.
 const BundleDir = "internal/deploy/plugins"
 
 const (
@@ -70,11 +69,10 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 	return all, nil
 }
 
-// emptyMachine is a machine without files. The files of plug-ins are built as setup would write them
-// there.
+// emptyMachine is a machine without files. The files of plug-ins are built from what setup would write on it.
 var emptyMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
-// manifestFields returns the members that the manifests of all clients have.
+// manifestFields returns the fields that the manifests of all clients have in common, followed by more.
 func manifestFields(more ...field) fields {
 	return append(fields{{"name", programName}, {"version", bundleVersion}, {"description", bundleTitle}}, more...)
 }
@@ -83,8 +81,7 @@ var publishedFields = []field{
 	{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
 }
 
-// membersToWrite returns the members of a JSON file as setup would write it on a machine without that
-// file.
+// membersToWrite returns the members that setup would write to a JSON file that does not exist yet.
 func membersToWrite(f clientFile) (map[string]json.RawMessage, error) {
 	d, err := parseJSON(nil)
 	if err != nil {
@@ -103,7 +100,7 @@ func membersToWrite(f clientFile) (map[string]json.RawMessage, error) {
 	return members, json.Unmarshal(standardJSON(&d.root), &members)
 }
 
-// hooksFileContent returns the content of hooks/hooks.json, with the hooks that setup writes to a file.
+// hooksFileContent returns the content of hooks/hooks.json with the hooks that setup writes to file f.
 func hooksFileContent(f clientFile) (string, error) {
 	members, err := membersToWrite(f)
 	if err != nil {
@@ -112,7 +109,8 @@ func hooksFileContent(f clientFile) (string, error) {
 	return indentedJSON(fields{{"hooks", members["hooks"]}}), nil
 }
 
-// serversFileContent returns the content of .mcp.json with oxbow's server.
+// serversFileContent returns the content of .mcp.json with oxbow's server. The fields before and after surround the
+// server's command.
 func (o Options) serversFileContent(before fields, after ...field) (string, error) {
 	put, _ := o.serverItems([]string{"mcpServers"}, before, after...)
 	members, err := membersToWrite(clientFile{additions: put})
@@ -166,8 +164,8 @@ func copilotBundle(o Options) (map[string]string, error) {
 	}, err
 }
 
-// extensionBundle returns a function that builds an extension for Gemini CLI or Qwen Code. Both
-// use the same format.
+// extensionBundle returns a function that builds an extension for Gemini CLI or for Qwen Code, which use the same
+// format.
 func extensionBundle(client string, filesFor func(Machine, Options) []clientFile) func(Options) (map[string]string,
 	error) {
 	return func(o Options) (map[string]string, error) {
@@ -184,8 +182,8 @@ func extensionBundle(client string, filesFor func(Machine, Options) []clientFile
 	}
 }
 
-// opencodeBundle builds an npm package. Its second plug-in adds the server to opencode's
-// configuration, unless the configuration has a server of that name.
+// opencodeBundle builds an npm package with two plug-ins for opencode. The second one adds the server to opencode's
+// configuration, unless the configuration already contains a server with this name.
 func opencodeBundle(o Options) (map[string]string, error) {
 	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled", true}})
 	if err != nil || o.Plugin == nil {

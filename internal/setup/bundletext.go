@@ -1,4 +1,4 @@
-// This file has the texts of Claude Code's plug-in.
+// This file contains the texts of the plug-in for Claude Code.
 
 package setup
 

@@ -1,4 +1,4 @@
-// This file describes clients: their files, and the parts of the files that setup writes.
+// This file describes a client: its files, and what setup writes into them.
 
 package setup
 
@@ -8,59 +8,59 @@ import (
 	"slices"
 )
 
-// Options configure the setup of a client.
+// Options say how a client is to be set up.
 type Options struct {
-	Executable string   // absolute path of oxbow
-	Home       string   // home that the server and the hooks use, or "" if the configuration names no home
-	Project    bool     // change the project's files instead of the user's
-	NoMCP      bool     // do not set up the server
-	NoInject   bool     // do not set up hooks that add memory to the context
-	NoCapture  bool     // do not set up hooks that only record the session
-	Off        bool     // switch the client's own memory off
-	Trust      bool     // mark the hooks as trusted, for Codex
-	Allow      []string // tools that the client runs without asking the person
+	Executable string // absolute path of the oxbow program
+	// directory of the memory for the server and the hooks ("" means that the configuration names none)
+	Home      string
+	Project   bool     // change the project's files instead of the user's
+	NoMCP     bool     // do not set up the MCP server
+	NoInject  bool     // do not set up hooks that add memory to the context
+	NoCapture bool     // do not set up hooks that only record the session
+	Off       bool     // switch the client's own memory off
+	Trust     bool     // for Codex: mark the hooks as trusted, so that Codex runs them
+	Allow     []string // tools that the client may call without asking the person
 
-	// Plugin returns the JavaScript source of opencode's plug-in, which runs a command for each
-	// event. If Plugin is nil, setup does not write the plug-in.
+	// Plugin returns the JavaScript source of the plug-in for opencode, which runs the command argv for each event. If
+	// Plugin is nil, setup does not write the plug-in.
 	Plugin func(argv []string) string
 
-	ownPrograms ownPrograms // programs that are oxbow; set by [Client.desiredFiles]
+	ownPrograms ownPrograms // programs that count as oxbow; set by [Client.desiredFiles]
 }
 
-// Client is a program for which oxbow can be set up.
+// Client is a program with an agent, such as Claude Code, that oxbow can be set up for.
 type Client struct {
 	Name, Title string
-	Program     string // name of the executable in PATH ("" if the client has none)
-	Proved      bool   // setup was tested by running the client; setup of other clients follows their documentation
-	Memory      string // name of the client's own memory ("" if it has none)
+	Program     string // name of the client's executable in PATH ("" if it has none)
+	Proved      bool   // setup was tested by running the client, and not only written by its documentation
+	Memory      string // name of the memory that the client itself has ("" if it has none)
 
 	filesFor func(w Machine, o Options) []clientFile
-	events   []hookEvent // events that run hooks (nil if setup does not write hooks)
+	events   []hookEvent // events for which setup writes hooks (nil if it writes none)
 
-	// memoryDir returns the directory in which the client keeps its own memory, or nil if the client
-	// has no memory of its own.
+	// memoryDir returns the directory in which the client keeps its own memory. It is nil if the client has no memory.
 	memoryDir    func(w Machine) string
-	installSigns func(w Machine) []string // paths that exist if the client is installed
+	installSigns func(w Machine) []string // paths of which one exists if the client is installed
 	adviceFor    func(w Machine, o Options) []string
 }
 
-// clientFile describes a client's file, and the parts that setup writes.
+// clientFile describes a file of a client, and what setup changes in it.
 type clientFile struct {
 	path           string
-	serversPath    []string   // path of names to the object with the servers
+	serversPath    []string   // path of names, in a JSON file, that leads to the object with the servers
 	additions      []jsonPart // parts of a JSON file that setup adds
-	removals       []jsonPart // parts that setup removes, because the options exclude them
-	memoryOffItem  *jsonPart  // part that switches the client's own memory off
+	removals       []jsonPart // parts of a JSON file that setup removes, because the options do not want them
+	memoryOffItem  *jsonPart  // part of a JSON file that switches the client's own memory off
 	editTOML       func(t, base *tomlDocument, put bool) error
-	content        string // content of a file that belongs to oxbow ("" for other files, or if the file is removed)
+	content        string // whole content, if the file belongs to oxbow ("" if it does not, or if it is to be removed)
 	isOwnedByOxbow bool
 
-	// isProgram is true for an executable file whose name is not oxbow's, so that another program's file may be
-	// there.
+	// isProgram is true for an executable file that belongs to oxbow but whose name the client prescribes. Another
+	// program's file may have the same path.
 	isProgram bool
 }
 
-// IsInstalled reports whether the client appears to be installed.
+// IsInstalled reports whether the client seems to be installed.
 func (c *Client) IsInstalled(w Machine) bool {
 	return c.IsOnPath(w) || slices.ContainsFunc(c.installSigns(w), fileExists)
 }
@@ -80,7 +80,7 @@ func (c *Client) IsOnPath(w Machine) bool {
 	return false
 }
 
-// scopedPath returns user, or project if o.Project is set.
+// scopedPath returns the path project if o.Project is set, and otherwise the path user.
 func (w Machine) scopedPath(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
@@ -88,7 +88,7 @@ func (w Machine) scopedPath(o Options, user, project string) string {
 	return user
 }
 
-// oxbowArgv returns the command line that starts oxbow.
+// oxbowArgv returns the command that runs oxbow with these arguments, as separate words.
 func (o Options) oxbowArgv(words ...string) []string {
 	argv := []string{o.Executable}
 	if o.Home != "" {
@@ -97,8 +97,8 @@ func (o Options) oxbowArgv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// serverItems returns the part of a JSON file for the server. The command and its arguments are separate
-// members.
+// serverItems returns the part of a JSON file that starts oxbow's server, with the command and its arguments as
+// separate fields. put contains the part if the server is wanted, and off contains it otherwise.
 func (o Options) serverItems(path []string, before fields, after ...field) (put, off []jsonPart) {
 	argv := o.oxbowArgv("mcp")
 	return o.clientServerItems(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
@@ -108,8 +108,8 @@ func (o Options) clientServerItems(path []string, want fields) (put, off []jsonP
 	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.ownPrograms, path, want))
 }
 
-// itemsToPutOrRemove returns the item in the first list if put is set, and otherwise in the second
-// list.
+// itemsToPutOrRemove returns a list with the part i as its first result if put is set, and otherwise as its second
+// result.
 func itemsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	if put {
 		return []jsonPart{i}, nil
@@ -117,7 +117,8 @@ func itemsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	return nil, []jsonPart{i}
 }
 
-// allowItems returns the item that lets tools run without asking the person.
+// allowItems returns the part of a JSON file that lets the client call oxbow's tools without asking the person. put
+// contains the part if it is wanted, and off contains it otherwise.
 func (o Options) allowItems(path ...string) (put, off []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
@@ -127,20 +128,20 @@ func (o Options) allowItems(path ...string) (put, off []jsonPart) {
 	return itemsToPutOrRemove(!o.NoMCP, stringsItem(prefix, words, path...))
 }
 
-// Purposes of hooks.
+// What a hook is for. The values can be combined.
 const (
 	captureUse = 1 << iota
 	injectUse
 )
 
-// hookEvent is an event of a client that runs hooks.
+// hookEvent is an event for which setup writes a hook.
 type hookEvent struct {
 	name, matcher string
 	purpose       int
-	timeout       int // seconds
+	timeout       int // in seconds
 }
 
-// requiredHooks returns the hooks that the options require.
+// requiredHooks returns the hooks that the options want. The function handler returns the hook's fields for an event.
 func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
 	for _, e := range events {
 		if o.excludesUse(e.purpose) {
@@ -151,7 +152,7 @@ func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fie
 	return want
 }
 
-// excludesUse reports whether the options switch a use of hooks off.
+// excludesUse reports whether the options exclude hooks for this purpose.
 func (o Options) excludesUse(use int) bool {
 	switch use {
 	case injectUse:
@@ -162,8 +163,8 @@ func (o Options) excludesUse(use int) bool {
 	return false
 }
 
-// shellHooks returns hooks whose command is a line for a shell. unit is the number of time units per
-// second in the client's timeouts.
+// shellHooks returns hooks whose command is a line for a shell. unit is the number of units of the client's timeouts
+// in a second: 1 or 1000.
 func (o Options) shellHooks(
 	w Machine,
 	client string,

@@ -59,7 +59,7 @@ var allClients = []*Client{
 		}},
 }
 
-// The events of each client that run a hook.
+// The events of each client for which setup writes a hook.
 var (
 	claudeEvents = []hookEvent{
 		{"SessionStart", "", injectUse, 5},
@@ -133,10 +133,9 @@ var (
 // Clients returns all clients that oxbow can set up.
 func Clients() []*Client { return allClients }
 
-// FindClient returns the client with a name or title, ignoring case. It returns nil if there is no such
-// client.
+// FindClient returns the client with this name or title, ignoring case. It returns nil if there is none.
 func FindClient(name string) *Client {
-	title := strings.ReplaceAll(name, "-", " ") // such as claude-code
+	title := strings.ReplaceAll(name, "-", " ") // title of a name such as claude-code
 	for _, c := range allClients {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, title) {
 			return c
@@ -145,7 +144,7 @@ func FindClient(name string) *Client {
 	return nil
 }
 
-// firstExisting returns the first path that exists, or the last path if none does.
+// firstExisting returns the first path at which a file exists, or the last path if there is none.
 func firstExisting(paths ...string) string {
 	for _, p := range paths {
 		if fileExists(p) {
@@ -155,7 +154,7 @@ func firstExisting(paths ...string) string {
 	return paths[len(paths)-1]
 }
 
-// mcpOnlyClient returns a client for which setup only adds a server to a single file.
+// mcpOnlyClient returns a client with a single configuration file, for which setup only writes the MCP server.
 func mcpOnlyClient(
 	name, title string,
 	path []string,
@@ -178,7 +177,7 @@ func mcpOnlyClient(
 	}, installSigns: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addItems adds an item to the file's items.
+// addItems adds parts to the lists of the parts that setup adds and removes.
 func (f *clientFile) addItems(put, off []jsonPart) {
 	f.additions, f.removals = append(f.additions, put...), append(f.removals, off...)
 }
@@ -216,8 +215,8 @@ func geminiFiles(w Machine, o Options) []clientFile {
 	)
 	policy := clientFile{path: w.clientPath("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
 	if !o.NoMCP {
-		// Gemini CLI compares each toolName with the names of its own tools, and warns at every
-		// start if a name looks like a misspelling. This prefix marks the tools of servers.
+		// Gemini CLI compares each name with the names of its own tools, and warns at every start if it resembles one.
+		// With this prefix, Gemini CLI recognizes the names of an MCP server's tools.
 		var names []string
 		for _, t := range o.Allow {
 			names = append(names, "mcp_"+programName+"_"+t)
@@ -309,7 +308,7 @@ func kiloFiles(w Machine, o Options) []clientFile {
 	return []clientFile{f}
 }
 
-// cursorFiles returns Cursor's files. The hooks of an event are not in groups.
+// cursorFiles returns the files of Cursor. In Cursor's files, the hooks of an event are not in groups.
 func cursorFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{path: w.scopedPath(o, w.userPath(".cursor/mcp.json"), ".cursor/mcp.json"),
 		serversPath: []string{"mcpServers"}}
@@ -329,7 +328,8 @@ func cursorFiles(w Machine, o Options) []clientFile {
 	return []clientFile{mcp, hooks}
 }
 
-// clineClient returns Cline. Each of its hooks is a program in a directory, with the name of the event.
+// clineClient returns the client Cline. Each hook of Cline is a program that is named after the event and is in a
+// certain directory.
 func clineClient() *Client {
 	settings := func(w Machine) string {
 		if p := w.userPath(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
@@ -347,11 +347,11 @@ func clineClient() *Client {
 	return c
 }
 
-// clineHooks returns the programs that Cline runs at its events. They print the answer of oxbow, or an answer without
-// context, because Cline expects one.
+// clineHooks returns the programs that Cline runs at its events. Each prints oxbow's answer, or else an answer without
+// context, because Cline expects an answer.
 func clineHooks(w Machine, o Options) []clientFile {
 	if w.GOOS == "windows" {
-		return nil // Cline runs no hooks there
+		return nil // On Windows, Cline runs no hooks.
 	}
 	line := commandLine(posixShell, o.oxbowArgv("hook", "cline"))
 	dir := w.scopedPath(o, w.userPath("Documents/Cline/Hooks"), ".clinerules/hooks")
@@ -378,8 +378,8 @@ func clineNotes(w Machine, o Options) []string {
 // gooseVersion is the version of the plug-in that contains Goose's hooks.
 const gooseVersion = "0.1.0"
 
-// gooseFiles returns the plug-in that contains Goose's hooks. Goose registers MCP servers in a file of YAML, which
-// setup does not change.
+// gooseFiles returns the plug-in that contains Goose's hooks. Goose registers MCP servers in a YAML file, which setup
+// does not change.
 func gooseFiles(w Machine, o Options) []clientFile {
 	dir := w.scopedPath(o, w.userPath(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
 	manifest := clientFile{path: filepath.Join(dir, "plugin.json"), isOwnedByOxbow: true}
@@ -441,8 +441,8 @@ func codexFiles(w Machine, o Options) []clientFile {
 	return []clientFile{hooks, config}
 }
 
-// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its files. It returns true if a file cannot be
-// read, because another finding reports that.
+// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its files. If a file cannot be read, it returns
+// true, because another finding reports the file.
 func hasTrustedHooks(w Machine, o Options) bool {
 	files := codexFiles(w, o)
 	hooks, err := resolveLink(files[0].path)
@@ -461,7 +461,7 @@ func hasTrustedHooks(w Machine, o Options) bool {
 	return true
 }
 
-// serverInTOML returns oxbow's server in Codex' configuration.
+// serverInTOML returns oxbow's server in the configuration of Codex. exists is false if there is none.
 func serverInTOML(t *tomlDocument) (s Server, exists bool) {
 	m, exists := t.valueAt("mcp_servers", programName).(map[string]any)
 	s.Command, _ = m["command"].(string)
@@ -473,9 +473,9 @@ func serverInTOML(t *tomlDocument) (s Server, exists bool) {
 	return s, exists
 }
 
-// putServer writes the server's table into Codex' configuration. It removes the key required,
-// unless the user wrote the key. Earlier versions of oxbow wrote this key, and with it Codex does
-// not start if oxbow fails to start.
+// putServer writes the table of oxbow's server into the configuration of Codex. It removes the key required, unless
+// the user wrote this key: earlier versions of oxbow wrote it, and with it Codex does not start if oxbow fails to
+// start.
 func putServer(own ownPrograms, t, base *tomlDocument, want fields) error {
 	if current, ok := serverInTOML(t); ok {
 		if !own.isServerEntry(current) {
@@ -492,8 +492,9 @@ func putServer(own ownPrograms, t, base *tomlDocument, want fields) error {
 	return t.setFields(want, "mcp_servers", programName)
 }
 
-// removeServer removes oxbow's server from t, or restores the server of the same name that base has. It leaves a
-// server that a person wrote: one that runs another program, or that names oxbow without its absolute path.
+// removeServer removes the table of oxbow's server from t, or restores the table of the same name in base, the file
+// without oxbow. It keeps a table that a person wrote. Such a table runs another program, or names oxbow without its
+// absolute path.
 func removeServer(own ownPrograms, t, base *tomlDocument) error {
 	current, ok := serverInTOML(t)
 	if !ok || !own.isServerEntry(current) {

@@ -1,4 +1,4 @@
-// Tests of Cline's hooks, which are programs.
+// This file tests the programs that Cline runs as hooks.
 
 package setup
 
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestClineHook runs a hook of Cline as Cline does. It prints the answer of oxbow, or an answer without context.
+// TestClineHook runs a hook as Cline does. The hook must print oxbow's answer, or an answer without context.
 func TestClineHook(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Cline runs no hooks on Windows")
@@ -37,7 +37,7 @@ func TestClineHook(t *testing.T) {
 	}
 }
 
-// TestClineForeignHook tests that setup neither replaces nor removes the hook of another program.
+// TestClineForeignHook checks that setup neither replaces nor removes a hook that is another program.
 func TestClineForeignHook(t *testing.T) {
 	dir := t.TempDir()
 	w, o := world(dir), options()

@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// contextLines is the number of unchanged lines shown around a change.
+// contextLines is the number of unchanged lines that are shown before and after a change.
 const contextLines = 3
 
-// Diff returns the change as a unified diff, or "" if nothing changes.
+// Diff returns the change as a unified diff, or "" if the change leaves the file as it is.
 func (c *Change) Diff() string {
 	if c.IsUnchanged() {
 		return ""
@@ -45,7 +45,7 @@ func (c *Change) Diff() string {
 	return out.String()
 }
 
-// diffRow is a diff line, and the number of lines before it in each text.
+// diffRow is one line of a diff. The offsets are the numbers of lines before it in the old and in the new text.
 type diffRow struct {
 	sign                 byte
 	line                 string

@@ -1,4 +1,4 @@
-// Edits of any file of JSON or TOML.
+// This file tests edits of random JSON and TOML files.
 
 package setup
 
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// FuzzJSON edits any file of JSON: the result can be read, foreign values are
-// equal, and taking the edits out gives them back.
+// FuzzJSON edits random JSON files. The result must be valid, foreign values must be equal, and removing oxbow's parts
+// must restore them.
 func FuzzJSON(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -43,7 +43,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzTOML is FuzzJSON for Codex' configuration.
+// FuzzTOML is like FuzzJSON for the configuration of Codex.
 func FuzzTOML(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -83,7 +83,7 @@ func FuzzTOML(f *testing.F) {
 	})
 }
 
-// optionsHere returns options with a program whose path is absolute on the system that runs the test.
+// optionsHere returns options with a program path that is absolute on the system that runs the test.
 func optionsHere() Options {
 	o := options()
 	o.Executable = absolutePath(o.Executable)

@@ -1,4 +1,4 @@
-// Edits of files that people and clients wrote: what is foreign stays as it is.
+// This file tests that setup does not change what people and other programs wrote in a client's files.
 
 package setup
 
@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// generated writes a configuration file: with comments, trailing commas, foreign
-// entries, another indentation, line end or byte order mark.
+// generated returns a random configuration file. It may have comments, trailing commas, foreign entries, an unusual
+// indentation or line ending, or a byte order mark.
 func generated(r *rand.Rand, c *Client, f clientFile) string {
 	if f.editTOML != nil {
 		return finish(r, generatedTOML(r))
@@ -132,13 +132,13 @@ func finish(r *rand.Rand, text string) string {
 	return text
 }
 
-// TestGenerated sets clients up over generated files: removing gives the bytes
-// back, twice is once, a moved program changes nothing but its path, and edits of
-// others in between stay.
+// TestGenerated sets up clients whose files are random. Removing oxbow must restore all bytes, a second setup must
+// change nothing, a new path of the program must change only the path, and edits by others between setup and removal
+// must be kept.
 func TestGenerated(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 1))
 	for n := range testenv.Long(4, 25) {
-		for _, c := range Clients() { // 300 configurations
+		for _, c := range Clients() { // this makes 300 configurations
 			dir := t.TempDir()
 			w, o := world(dir), options()
 			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
@@ -179,7 +179,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// foreignStays compares the values of all files, without what is oxbow's.
+// foreignStays checks that the values in all files are equal before and after setup, except oxbow's.
 func foreignStays(t *testing.T, what string, before, after map[string]string) {
 	t.Helper()
 	for p, text := range before {
@@ -200,7 +200,7 @@ func foreignStays(t *testing.T, what string, before, after map[string]string) {
 	}
 }
 
-// holdsValue reports whether a text is more than white space and comments.
+// holdsValue reports whether a text contains something other than white space and comments.
 func holdsValue(text []byte) bool {
 	d, err := parseJSON(text)
 	return err != nil || d.original == nil
@@ -226,7 +226,7 @@ func decoded(t *testing.T, p, text string) (v any) {
 	return v
 }
 
-// within reports whether all of a stands in b, in lists in the same order.
+// within reports whether b contains everything that a contains, with the elements of lists in the same order.
 func within(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -248,10 +248,11 @@ func within(a, b any) bool {
 		}
 		return ok
 	}
-	return a == b || reflect.DeepEqual(a, b) || (a == true && b == false) // memory that was switched off
+	// setup may switch a client's memory from true to false
+	return a == b || reflect.DeepEqual(a, b) || (a == true && b == false)
 }
 
-// editsStay edits every file as others would, and takes oxbow out.
+// editsStay edits every file as other programs would, removes oxbow, and checks that the edits are kept.
 func editsStay(t *testing.T, what string, c *Client, w Machine, o Options) {
 	t.Helper()
 	want := map[string]any{}
@@ -306,7 +307,7 @@ func editsStay(t *testing.T, what string, c *Client, w Machine, o Options) {
 	}
 }
 
-// odd are files that people and programs leave.
+// odd contains unusual configuration files, as people and programs leave them.
 var odd = map[string]string{
 	"empty lists": "{\"hooks\": {\"Stop\": [], \"SessionStart\": [ ]}, \"permissions\": {\"allow\": []}, " +
 		"\"mcpServers\": {}}\n",
@@ -321,8 +322,8 @@ var odd = map[string]string{
 	"trailing":       "{\"mcpServers\": {\"o\": {\"command\": \"o\"},},\n// end\n}\r\n",
 }
 
-// TestWithoutARecord takes out what another machine's setup wrote, and entries that
-// a person moved and wrote again in another form.
+// TestWithoutARecord removes oxbow's parts that were written by a setup on another machine, or that a person moved and
+// rewrote.
 func TestWithoutARecord(t *testing.T) {
 	w, o := world(t.TempDir()), options()
 	c := FindClient("claude")
@@ -346,7 +347,7 @@ func TestWithoutARecord(t *testing.T) {
 	}
 }
 
-// TestByHand keeps what a person wrote of oxbow's server: members and arguments.
+// TestByHand checks that setup keeps the fields and arguments that a person added to oxbow's server.
 func TestByHand(t *testing.T) {
 	for _, c := range []struct{ client, path, text, want string }{
 		{
@@ -405,7 +406,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestRefused leaves files alone that cannot be read, and says where.
+// TestRefused checks that setup does not change files that cannot be parsed, and that the error contains the position.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\n  \"a\": 1,\n  b\n}":         "line 3, column 3",
@@ -433,7 +434,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLinksAndModes follows a link, and keeps it and the mode.
+// TestLinksAndModes checks that setup writes through a symbolic link, and keeps the link and the file's mode.
 func TestLinksAndModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
@@ -460,7 +461,7 @@ func TestLinksAndModes(t *testing.T) {
 	}
 }
 
-// TestChangedMeanwhile does not write over what a client wrote after the plan.
+// TestChangedMeanwhile checks that setup does not overwrite what a client wrote after the change was planned.
 func TestChangedMeanwhile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
@@ -512,7 +513,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestTrustedHash holds hashes that Codex 0.169 took.
+// TestTrustedHash compares hashes of hooks with hashes that Codex 0.169 accepted.
 func TestTrustedHash(t *testing.T) {
 	got := codexHandlerHash(
 		"SessionEnd",

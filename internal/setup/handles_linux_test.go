@@ -1,4 +1,4 @@
-// This file tests that setup closes what it opens.
+// This file tests that setup closes all files that it opens.
 
 package setup
 
@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// TestHandles counts the open files. An open directory cannot be removed on Windows, so a removal there would leave
-// the directories that setup made.
+// TestHandles counts the open files before and after setup. An open directory cannot be removed on Windows, so
+// removing oxbow there would leave the directories that setup created.
 func TestHandles(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the garbage collector would close forgotten files
+	// Switch the garbage collector off, because it would close forgotten files.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	count := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -1,5 +1,5 @@
-// This file determines how clients are set up, and finds problems in it. The commands doctor, setup
-// and setup --check show the same findings.
+// This file determines how clients are set up, and finds problems in their setup. The commands doctor, setup and setup
+// --check show the same findings.
 
 package setup
 
@@ -17,78 +17,77 @@ import (
 	"strings"
 )
 
-// Levels of a finding.
+// Levels of a finding, in addition to "ok".
 const (
 	LevelOK      = "ok"
-	levelWarning = "warning" // the setup works, but perhaps not as the person expects
+	levelWarning = "warning" // the setup works, but may differ from what the person expects
 	LevelProblem = "problem" // the setup does not work
 )
 
-// Finding is a statement about some clients, with a remedy.
+// Finding is a statement about the setup of some clients, with a remedy if something is wrong.
 type Finding struct {
 	Clients     []string `json:"clients"` // names of the clients
 	Level       string   `json:"level"`
 	Message     string   `json:"what"`
-	Mend        string   `json:"mend,omitempty"` // remedy: a command to type, or a sentence
-	AlwaysShown bool     `json:"-"`              // setup shows it even if nothing is wrong
+	Mend        string   `json:"mend,omitempty"` // what to do: a command to type, or a sentence
+	AlwaysShown bool     `json:"-"`              // the command setup shows the finding even if nothing is wrong
 }
 
-// ServerAnswer is the answer of a server to a question about its memory.
+// ServerAnswer is what a client's server answered when it was asked about its memory.
 type ServerAnswer struct {
-	Home string // home that the server serves
-	Text string // text of the newest entry, or the context
-	Err  error  // error if the server does not answer
+	Home string // directory of the memory that the server serves
+	Text string // text of the newest entry, or the context that the server returned
+	Err  error  // error if the server did not answer
 
-	// NoMemoryReason is the reason why the server has no memory, and Mend is the remedy. Both are "" if
-	// the server has a memory.
+	// NoMemoryReason says why the server has no memory, and Mend says what to do. Both are "" if the server has a
+	// memory.
 	NoMemoryReason, Mend string
 }
 
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
 	World   Machine
-	Options Options // Executable, Home and Project as a new setup would use them
-	Home    string  // home of this command
-	Rule    string  // how the home was chosen, as a sentence
+	Options Options // options of a new setup, of which only Executable, Home and Project are certainly set
+	Home    string  // directory of the memory that this command uses
+	Rule    string  // sentence that says how Home was chosen
 
-	// Compares is set if Options has all values that setup would use. The files can then be
+	// Compares is set if all fields of Options are set as for a new setup. Only then can the clients' files be
 	// compared with the files that setup would write.
 	Compares bool
 
-	// Start starts a server like a client, and asks the server about the server's memory. If Start
-	// is nil, no servers are started.
+	// Start starts a server as a client does, and asks it about its memory. If Start is nil, no server is started.
 	Start func(ctx context.Context, s Server) ServerAnswer
 
-	cachedAnswers map[string]ServerAnswer // by command and environment
+	cachedAnswers map[string]ServerAnswer // answers of servers, by command and environment
 }
 
 // Status describes how one client is set up.
 type Status struct {
 	Client        *Client
 	Servers       []Entry
-	IsRecorded    bool  // setup has changed files of the client, and the changes have not been removed
-	HasOxbowParts bool  // the files contain a part that belongs to oxbow
-	Err           error // error of a file that cannot be read; set only if IsRecorded
+	IsRecorded    bool  // setup has changed files of the client, and nobody has undone these changes
+	HasOxbowParts bool  // the files contain something that belongs to oxbow
+	Err           error // error about a file that cannot be read; set only if IsRecorded is set
 
-	choices        *setupChoices // choices at the time of setup (nil if they are unknown)
-	isTrusted      bool          // the client runs the hooks
-	canHaveServers bool          // one of the files can contain servers
+	choices        *setupChoices // options of the last setup (nil if they are unknown)
+	isTrusted      bool          // the client trusts the hooks, so that it runs them
+	canHaveServers bool          // one of the client's files can contain servers
 }
 
-// isBelow reports whether a path is in a directory.
+// isBelow reports whether a path is in the directory dir or below it.
 func isBelow(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// IsSetUp reports whether the client uses oxbow.
+// IsSetUp reports whether the client's files contain oxbow's server, hooks or other parts.
 func (s *Status) IsSetUp() bool { return len(s.Servers) > 0 || s.HasOxbowParts }
 
-// Status returns how a client is set up.
+// Status returns how a client is set up. If Options.Project is set, it examines only files in the project.
 func (in *Inspection) Status(c *Client) Status {
 	s := Status{Client: c, Servers: c.ServerEntries(in.World, in.Options), isTrusted: true}
 	for _, f := range c.desiredFiles(in.World, in.Options) {
-		// skip the user's files, which a project's setup also changes
+		// In a project, skip the user's files, which a setup of the project may also change.
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
 			s.inspectFile(in.World, &f)
 		}
@@ -99,8 +98,8 @@ func (in *Inspection) Status(c *Client) Status {
 	return s
 }
 
-// inspectFile adds to the status what one of the client's files shows: whether setup has recorded the file, with which
-// choices, and whether the file contains parts of oxbow.
+// inspectFile adds to the status what one file of the client shows: whether setup has recorded a change of the file,
+// with which options, and whether the file contains parts of oxbow.
 func (s *Status) inspectFile(w Machine, f *clientFile) {
 	s.canHaveServers = s.canHaveServers || len(f.serversPath) > 0
 	real, err := resolveLink(f.path)
@@ -129,7 +128,8 @@ func (s *Status) inspectFile(w Machine, f *clientFile) {
 	}
 }
 
-// ChosenOptions returns the options with which setup would produce the present setup of the client.
+// ChosenOptions returns the options of the client's last setup. With these options, setup would write the same files
+// again.
 func (in *Inspection) ChosenOptions(c *Client) Options {
 	if s := in.Status(c); s.choices != nil {
 		return s.choices.applyTo(in.Options)
@@ -137,7 +137,7 @@ func (in *Inspection) ChosenOptions(c *Client) Options {
 	return in.Options
 }
 
-// programNames returns the absolute paths of the programs that the client starts.
+// programNames returns the absolute paths of the programs that the client's servers start.
 func (s *Status) programNames() []string {
 	all := map[string]bool{}
 	for _, e := range s.Servers {
@@ -149,29 +149,29 @@ func (s *Status) programNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// setupFault is a problem of a single client. Faults with the same text become one finding.
+// setupFault is a problem with the setup of one client. Faults of several clients with the same text become one
+// finding.
 type setupFault struct {
 	level   string
-	message string // contains {clients} in place of the clients' titles
+	message string // sentence in which {clients} stands for the titles of the clients
 	remedy  func(all []Status) string
 }
 
-// clientsFault is a problem that some clients have in the user's files or in a project's files.
+// clientsFault is a problem that several clients have in common, either in the user's files or in a project's files.
 type clientsFault struct {
 	setupFault
 	statuses   []Status
 	inspection *Inspection
 }
 
-// titles returns the titles of the clients for a sentence, such as "Claude Code and Codex in this project".
+// titles returns the titles of the clients as part of a sentence, such as "Claude Code and Codex in this project".
 func (f *clientsFault) titles() string {
 	_, titles := clientNames(f.statuses)
 	return joinWithAnd(titles) + f.inspection.scopeText()
 }
 
-// finding returns the fault as a finding. The project's fault (nil if there is none) is the same problem in the
-// project's files. Its remedy comes first, because a setup of the user's files fails as long as a file of the project
-// has a problem.
+// finding converts the fault to a finding. project is the same fault in the project's files, or nil. Its remedy comes
+// first, because a setup of the user's files fails as long as a file of the project has a problem.
 func (f *clientsFault) finding(project *clientsFault) Finding {
 	names, _ := clientNames(f.statuses)
 	clients, mend := f.titles(), f.remedy(f.statuses)
@@ -187,18 +187,18 @@ func (f *clientsFault) finding(project *clientsFault) Finding {
 	return Finding{names, f.level, strings.ReplaceAll(f.message, "{clients}", clients), mend, true}
 }
 
-// hasSameMessage reports whether two faults can be described by one sentence, which begins with the clients' titles
-// and a colon.
+// hasSameMessage reports whether two faults can be described by one sentence that begins with the titles of all
+// clients.
 func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
 
-// Findings returns the findings about the clients that are set up. Problems come first. Equal problems
-// of several clients, and of the user's and the project's files, become one finding.
+// Findings returns findings about all clients that are set up, problems first. A problem that several clients have, or
+// that both the user's and the project's files have, becomes a single finding.
 //
-// Unless the inspection is about a project, Findings also checks the setup of the project in World.Dir,
-// and appends the problems that it finds there. It does not start servers of the project, because
-// the project's files may come from other people.
+// If the inspection is not about a project, Findings also checks the project in World.Dir, and appends the problems
+// that it finds there. It does not start servers of the project, because other people may have written the project's
+// files.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
 	faults, correct := in.findInScope(ctx)
 	var inProject []*clientsFault
@@ -223,14 +223,14 @@ func (in *Inspection) Findings(ctx context.Context) []Finding {
 	return all
 }
 
-// isInProject reports whether the current directory may belong to a project, because it is not the user's home
+// isInProject reports whether the current directory may belong to a project. It returns false for the user's home
 // directory.
 func (w Machine) isInProject() bool {
 	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
 }
 
-// findInScope returns the faults in the user's files, and the findings about correct clients. If the inspection
-// is about a project, it examines the project's files that setup changed.
+// findInScope returns the faults in the user's files or, if the inspection is about a project, in the project's files.
+// It also returns findings about the clients without faults.
 func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {
@@ -264,8 +264,8 @@ func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, c
 	return wrong, correct
 }
 
-// scopeText returns a text that names the files to which the findings refer. It is printed after
-// the titles of the clients.
+// scopeText returns which files the findings are about, such as " in this project". It follows the titles of the
+// clients in a sentence.
 func (in *Inspection) scopeText() string {
 	if in.Options.Project {
 		return " in this project"
@@ -273,7 +273,7 @@ func (in *Inspection) scopeText() string {
 	return ""
 }
 
-// clientNames returns the names and the titles of clients.
+// clientNames returns the name and the title of each client.
 func clientNames(all []Status) (names, titles []string) {
 	for _, s := range all {
 		names, titles = append(names, s.Client.Name), append(titles, s.Client.Title)
@@ -281,7 +281,7 @@ func clientNames(all []Status) (names, titles []string) {
 	return names, titles
 }
 
-// findFaults returns the problems of a client that is or was set up.
+// findFaults returns the problems of a client that is set up, or that was set up.
 func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFault) {
 	isRepeated := func(of []Status) string { return in.setupCommand(of) }
 	add := func(level string, mend func([]Status) string, format string, args ...any) {
@@ -337,8 +337,8 @@ func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFau
 	return append(all, in.serverFaults(ctx, s)...)
 }
 
-// serverFaults starts the client's server and returns the problems in its answer. It returns nil if
-// the client has no server, or if this inspection does not start servers.
+// serverFaults starts the client's server, and returns the problems that its answer shows. It returns nil if the
+// client has no server, or if this inspection does not start servers.
 func (in *Inspection) serverFaults(ctx context.Context, s *Status) []setupFault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
@@ -357,12 +357,12 @@ func (in *Inspection) serverFaults(ctx context.Context, s *Status) []setupFault 
 	return nil
 }
 
-// lacksServer reports whether the files no longer contain the server that setup wrote.
+// lacksServer reports whether setup wrote a server that the client's files no longer contain.
 func (s *Status) lacksServer() bool {
 	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
 }
 
-// lacksHooks reports whether no file contains the hooks that setup would write with the same choices.
+// lacksHooks reports whether setup with the same options would write hooks, but no file contains them.
 func (in *Inspection) lacksHooks(s *Status) bool {
 	wouldWrite := false
 	for _, change := range in.repeatedSetupChanges(s) {
@@ -378,13 +378,14 @@ func (in *Inspection) lacksHooks(s *Status) bool {
 	return wouldWrite
 }
 
-// hookCommandPattern matches a hook's command in a client's file, with its arguments in one string or in several.
+// hookCommandPattern returns a pattern for the command of a hook in a client's file. The arguments may be in the same
+// string as the command or in separate strings.
 func hookCommandPattern(client string) *regexp.Regexp {
 	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
 }
 
-// repeatedSetupChanges returns the changes that setup would make now with the same choices, or nil if they are
-// unknown.
+// repeatedSetupChanges returns the changes that a setup with the same options would make now. It returns nil if these
+// options are unknown.
 func (in *Inspection) repeatedSetupChanges(s *Status) []*Change {
 	if s.choices == nil || !in.Compares {
 		return nil
@@ -396,14 +397,14 @@ func (in *Inspection) repeatedSetupChanges(s *Status) []*Change {
 	return changes
 }
 
-// isOtherProgram reports whether a program is different from the running one.
+// isOtherProgram reports whether a program differs from the program that is running.
 func (in *Inspection) isOtherProgram(program os.FileInfo) bool {
 	this, err := os.Stat(in.Options.Executable)
 	return err == nil && !os.SameFile(this, program)
 }
 
-// AskServer starts a server and returns its answer. For each combination of command and environment, it
-// starts the server only once.
+// AskServer starts a server and returns its answer. A server with the same command and environment is started only
+// once.
 func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 	key := fmt.Sprintf("%q %q %q", s.Argv(), s.Env, s.Environment)
 	a, asked := in.cachedAnswers[key]
@@ -417,7 +418,8 @@ func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 	return a
 }
 
-// wrongHomeText returns the problem with the home that the client's servers use, or "".
+// wrongHomeText describes what is wrong with the memory directory that the client's servers use. It returns "" if
+// nothing is wrong.
 func (in *Inspection) wrongHomeText(s *Status) string {
 	var otherHomes []string
 	finds := false
@@ -441,7 +443,7 @@ func (in *Inspection) wrongHomeText(s *Status) string {
 	return ""
 }
 
-// describeSetup describes the setup of a client without problems.
+// describeSetup describes the setup of a client that has no problems.
 func (in *Inspection) describeSetup(s *Status) string {
 	parts := s.Client.Title
 	switch {
@@ -455,9 +457,9 @@ func (in *Inspection) describeSetup(s *Status) string {
 	return parts
 }
 
-// outdatedFilesText compares the client's files with the files that setup would write now. It returns
-// the problem if they differ, because another version of oxbow or a user changed the files,
-// otherwise "".
+// outdatedFilesText compares the client's files with the files that setup would write now. If they differ, because
+// another version of oxbow wrote them or a person changed them, it returns a text that says so. Otherwise it returns
+// "".
 func (in *Inspection) outdatedFilesText(s *Status) string {
 	if !slices.ContainsFunc(in.repeatedSetupChanges(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""
@@ -465,7 +467,7 @@ func (in *Inspection) outdatedFilesText(s *Status) string {
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})
 }
 
-// setupCommand returns the commands that set clients up again with the same options.
+// setupCommand returns the commands that repeat the setup of the clients with the same options and the flags in more.
 func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	var order []string
 	names := map[string][]string{}
@@ -488,7 +490,7 @@ func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	return strings.Join(order, " && ")
 }
 
-// removeCommand returns the command that removes oxbow from a client.
+// removeCommand returns the command that removes oxbow from a client's files.
 func (in *Inspection) removeCommand(s *Status) string {
 	command := "oxbow setup " + s.Client.Name
 	if in.Options.Project {
@@ -497,7 +499,7 @@ func (in *Inspection) removeCommand(s *Status) string {
 	return command + " --remove"
 }
 
-// setupFlags returns the flags of the command that set up a client.
+// setupFlags returns the flags with which "oxbow setup" would set up the client in the same way.
 func (in *Inspection) setupFlags(s *Status) (all []string) {
 	if in.Options.Project {
 		all = append(all, "--scope project")
@@ -517,7 +519,7 @@ func (in *Inspection) setupFlags(s *Status) (all []string) {
 	return all
 }
 
-// joinWithAnd joins words with commas and "and", for example "a, b and c".
+// joinWithAnd joins words for a sentence, for example to "a, b and c".
 func joinWithAnd(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

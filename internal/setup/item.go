@@ -1,5 +1,5 @@
-// This file defines the parts that setup writes into a client's file: an entry for the
-// server, hooks, and approvals.
+// This file defines the parts that setup writes into a client's JSON file: the entry of the server, hooks, and lists
+// of allowed tools.
 
 package setup
 
@@ -12,16 +12,18 @@ import (
 	"strings"
 )
 
-// jsonPart is a part of a JSON file that belongs to oxbow. put writes the part. take removes it, and
-// restores the part of base, which is the file without oxbow.
+// jsonPart is a part of a JSON file that belongs to oxbow. The function add writes the part. The function remove
+// removes it, and restores what base contains instead. base is the file without oxbow.
 type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }
 
-// serverItem returns the part of a client's JSON file that starts oxbow as an MCP server. Its path is the given path
-// followed by the name of the program. Adding the part keeps members that other people added, and arguments that name
-// the same home. It fails if the entry with this name starts another program. Removing the part restores the entry of
-// the original file, and keeps an entry that a person wrote.
+// serverItem returns the part of a client's JSON file that starts oxbow as an MCP server. It is at the given path,
+// followed by the program's name.
+//
+// Adding the part keeps fields that other people added, and arguments that name the same memory directory. It fails if
+// the entry with this name starts another program. Removing the part restores the entry in the original file, and
+// keeps an entry that a person wrote.
 func serverItem(own ownPrograms, path []string, want fields) jsonPart {
 	path = append(slices.Clone(path), programName)
 	return jsonPart{
@@ -49,7 +51,7 @@ func serverItem(own ownPrograms, path []string, want fields) jsonPart {
 			case original != nil:
 				return d.setValue(standardJSON(original), path...)
 			case !filepath.IsAbs(current.Argv()[0]):
-				return nil // a person wrote this entry, because setup writes absolute paths
+				return nil // A person wrote this entry, because setup would have written an absolute path.
 			}
 			if err := d.removeValue(path...); err != nil {
 				return err
@@ -63,8 +65,8 @@ func foreignServerError(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
-// keepServerArgs returns the wanted fields of an entry. It keeps the arguments of an existing entry that
-// serves the same home.
+// keepServerArgs returns the fields to write for a server. If the present entry serves the same memory directory, it
+// keeps the arguments of that entry.
 func keepServerArgs(current Server, want fields) fields {
 	var wanted Server
 	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
@@ -78,22 +80,22 @@ func keepServerArgs(current Server, want fields) fields {
 		switch {
 		case f.name == "args":
 			want[i].value = current.Args
-		case f.name == "command" && len(wanted.Args) == 0: // the command contains the arguments
+		case f.name == "command" && len(wanted.Args) == 0: // the command is a list that contains the arguments
 			want[i].value = append([]string{wanted.Argv()[0]}, current.Argv()[1:]...)
 		}
 	}
 	return want
 }
 
-// hookEntry is a handler that a client runs for an event.
+// hookEntry is a hook: a handler that a client runs for an event.
 type hookEntry struct {
 	event, matcher string
 	handler        fields
-	isFlat         bool // the handlers of an event are not in groups
+	isFlat         bool // the handlers of the event are not in groups
 }
 
-// hooksItem returns the hooks of a client. For each event, the file has a list of handler
-// groups, and each group has a matcher.
+// hooksItem returns the part of a JSON file that contains oxbow's hooks for a client. For each event, the file has a
+// list of groups. A group has a matcher and a list of handlers.
 func hooksItem(own ownPrograms, client string, want []hookEntry) jsonPart {
 	owned := own.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
@@ -145,7 +147,8 @@ func hooksItem(own ownPrograms, client string, want []hookEntry) jsonPart {
 	}
 }
 
-// groupFields returns a group that contains only the handler of the hook, or the handler if the client has no groups.
+// groupFields returns a group that contains only the hook's handler. If the client has no groups, it returns the
+// handler.
 func (h hookEntry) groupFields() fields {
 	if h.isFlat {
 		return h.handler
@@ -157,17 +160,17 @@ func (h hookEntry) groupFields() fields {
 	return group
 }
 
-// foundHandler is a handler's position: the event, the index of the group, and the index in the
-// group.
+// foundHandler is the position of a handler in a file.
 type foundHandler struct {
 	event             string
 	groupIndex, index int
-	isAlone           bool // the handler is the only one in its group
-	isFlat            bool // the handler is an element of the event's list, and group is its index
+	isAlone           bool // the group contains no other handler
+	isFlat            bool // the handler is directly in the event's list, at groupIndex
 }
 
-// findHandlers returns the positions of oxbow's handlers for an event. The last handler comes first, so
-// that removing a handler does not change the positions of the rest.
+// findHandlers returns the positions of oxbow's handlers for an event. The function owned reports whether a handler
+// belongs to oxbow. The last handler comes first, so that removing a handler does not change the positions of the
+// others.
 func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) bool) (all []foundHandler) {
 	var list []json.RawMessage
 	d.decodeAt(&list, "hooks", event)
@@ -189,7 +192,8 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	return all
 }
 
-// removeHandler removes the handler, and also the handler's group and list if nothing remains in them.
+// removeHandler removes the handler from d. If its group or its list is empty then, they are removed as well, unless
+// base contains them.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.isFlat {
@@ -204,8 +208,7 @@ func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	return d.removeEmptyParents(base, "hooks", at.event)
 }
 
-// replaceHandler replaces the handler. If the handler is the only one in its group, replaceHandler replaces the whole
-// group.
+// replaceHandler replaces the handler by h. If the group contains no other handler, the whole group is replaced.
 func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	v := elementAt(d.valueAt("hooks", at.event), at.groupIndex)
 	if at.isAlone {
@@ -215,7 +218,7 @@ func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	return d.replaceValue(elementAt(hooks, at.index), h.handler)
 }
 
-// appendToList appends an element to the list at a path, and creates the list if necessary.
+// appendToList appends a value to the list at a path. If there is no list, it creates one.
 func appendToList(d *jsonDocument, value any, path ...string) error {
 	if v := d.valueAt(path...); v != nil {
 		return addPathToError(path, d.addMember(v, "", value))
@@ -224,8 +227,8 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 }
 
 // stringsItem returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
-// with the prefix belong to oxbow, unless the original file has them. Adding the part also removes words of oxbow that
-// are not wanted. Removing the part removes all words of oxbow.
+// with the prefix belong to oxbow, except words that the original file contains. Adding the part also removes oxbow's
+// words that are no longer wanted. Removing the part removes all of oxbow's words.
 func stringsItem(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string
@@ -268,8 +271,8 @@ func stringsItem(prefix string, want []string, path ...string) jsonPart {
 	}
 }
 
-// valueItem returns the setting for a value that a user asked for. The value is removed only if the
-// user has not changed the value since setup wrote the file.
+// valueItem returns the part of a JSON file that sets a value. Removing the part does nothing if the value was changed
+// after setup had set it.
 func valueItem(value any, path ...string) *jsonPart {
 	return &jsonPart{
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },
@@ -289,7 +292,7 @@ func valueItem(value any, path ...string) *jsonPart {
 	}
 }
 
-// hookMatcher returns a function that reports whether a handler is oxbow's hook for a client.
+// hookMatcher returns a function that reports whether a handler is oxbow's hook for the client.
 func (own ownPrograms) hookMatcher(client string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		var h Server

@@ -1,5 +1,5 @@
-// This file edits JSON files that people also edit. The files may contain comments and trailing
-// commas. An edit changes only the bytes of the edited value.
+// This file edits JSON files that people edit as well. The files may contain comments and trailing commas. An edit
+// changes only the bytes of the value that it edits.
 
 package setup
 
@@ -15,15 +15,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonDocument is a JSON text that is edited by byte ranges.
+// jsonDocument is the text of a JSON file. Edits replace ranges of its bytes.
 type jsonDocument struct {
 	text     []byte
 	root     hujson.Value
-	original []byte // the original text if it contains no value (otherwise nil)
+	original []byte // original text, if it contains only white space and comments (otherwise nil)
 }
 
-// parseJSON parses a text with an object at the root. A text that contains only white space
-// and comments counts as an empty object.
+// parseJSON parses a text whose root must be an object. A text of only white space and comments counts as an empty
+// object.
 func parseJSON(text []byte) (*jsonDocument, error) {
 	d := &jsonDocument{}
 	err := d.replaceText(text)
@@ -38,7 +38,8 @@ func parseJSON(text []byte) (*jsonDocument, error) {
 	return d, err
 }
 
-// textBytes returns the text. It returns the original text if that had no value and nothing was added.
+// textBytes returns the text after all edits. If the original text contained no value and nothing was added, it
+// returns the original text.
 func (d *jsonDocument) textBytes() []byte {
 	if c, _ := parseContents(&d.root); d.original != nil && len(c.parts) == 0 {
 		return d.original
@@ -46,10 +47,10 @@ func (d *jsonDocument) textBytes() []byte {
 	return d.text
 }
 
-// replaceText replaces the document's text. If the text is not JSON with an object at the root, it returns an error
-// and keeps the old text.
+// replaceText replaces the text of the document. If the new text is not valid JSON with an object at the root, it
+// returns an error and keeps the old text.
 func (d *jsonDocument) replaceText(text []byte) error {
-	root, err := hujson.Parse(append(slices.Clone(text), '\n')) // the newline ends a comment in the last line
+	root, err := hujson.Parse(append(slices.Clone(text), '\n')) // The added newline ends a comment in the last line.
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -60,13 +61,13 @@ func (d *jsonDocument) replaceText(text []byte) error {
 	return nil
 }
 
-// replaceRange replaces the bytes text[from:to].
+// replaceRange replaces the bytes text[from:to] of the document.
 func (d *jsonDocument) replaceRange(from, to int, text string) error {
 	return d.replaceText(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
 }
 
-// findMember returns the member with a name, and its index. The index is -1 if there is no such member.
-// If there are several, findMember returns the last, because clients use the last.
+// findMember returns the member of an object with this name, and the member's index. The index is -1 if there is none.
+// If there are several, it returns the last, because clients use the last.
 func findMember(v *hujson.Value, name string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -80,7 +81,7 @@ func findMember(v *hujson.Value, name string) (*hujson.Value, int) {
 	return nil, -1
 }
 
-// findValue returns the value at a path of names, or nil.
+// findValue returns the value at a path of names, or nil if there is none.
 func (d *jsonDocument) findValue(path ...string) *hujson.Value {
 	v := &d.root
 	for _, name := range path {
@@ -92,7 +93,7 @@ func (d *jsonDocument) findValue(path ...string) *hujson.Value {
 	return v
 }
 
-// valueAt returns the value at a path of names, or nil if there is no value or the value is null.
+// valueAt is like findValue, but also returns nil if the value is null.
 func (d *jsonDocument) valueAt(path ...string) *hujson.Value {
 	if v := d.findValue(path...); v != nil && !isNull(v) {
 		return v
@@ -102,7 +103,7 @@ func (d *jsonDocument) valueAt(path ...string) *hujson.Value {
 
 func isNull(v *hujson.Value) bool { return v.Value.Kind() == 'n' }
 
-// standardJSON returns a value as standard JSON.
+// standardJSON returns a value as JSON without comments and trailing commas.
 func standardJSON(v *hujson.Value) json.RawMessage {
 	c := v.Clone()
 	c.BeforeExtra, c.AfterExtra = nil, nil
@@ -110,30 +111,30 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decodeAt decodes the value at a path. It returns false if there is no value of a suitable type.
+// decodeAt decodes the value at a path into to. It returns false if there is no value, or if it has another type.
 func (d *jsonDocument) decodeAt(to any, path ...string) bool {
 	v := d.valueAt(path...)
 	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
 }
 
-// encodeJSON encodes a value as JSON in a single line.
+// encodeJSON encodes a value as JSON on a single line.
 func encodeJSON(value any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
-		panic(err) // cannot happen with the values of this package
+		panic(err) // This cannot happen with the values that this package encodes.
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// sameJSON reports whether two JSON texts have the same value.
+// sameJSON reports whether two JSON texts represent the same value.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// lineEnding returns the line ending of a text's first line.
+// lineEnding returns the line ending that a text uses, which is the ending of its first line.
 func lineEnding(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -141,8 +142,7 @@ func lineEnding(text []byte) string {
 	return "\n"
 }
 
-// indentUnit returns the indentation for one level, which is how the root's first member is
-// indented.
+// indentUnit returns the white space for one level of indentation. It is the indentation of the root's first member.
 func (d *jsonDocument) indentUnit() string {
 	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
 		if space, ok := lineIndent(o.Members[0].Name.BeforeExtra); ok && space != "" {
@@ -152,8 +152,8 @@ func (d *jsonDocument) indentUnit() string {
 	return "  "
 }
 
-// lineIndent returns the white space between the last line ending in extra and the next value. It
-// returns false if extra has no line ending.
+// lineIndent returns the white space after the last line ending in extra. It returns false if extra contains no line
+// ending.
 func lineIndent(extra hujson.Extra) (string, bool) {
 	i := bytes.LastIndexByte(extra, '\n')
 	if i < 0 {
@@ -163,14 +163,14 @@ func lineIndent(extra hujson.Extra) (string, bool) {
 	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t"))]), true
 }
 
-// indentAt returns the indentation of the line at an offset.
+// indentAt returns the indentation of the line that contains an offset.
 func (d *jsonDocument) indentAt(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// renderValue formats a value for a line with an indentation. It writes a single line unless isMultiline is
-// set.
+// renderValue formats a value that is inserted in a line with the given indentation. It uses several lines if
+// isMultiline is set.
 func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) string {
 	b := encodeJSON(value)
 	if !isMultiline {
@@ -183,19 +183,19 @@ func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) s
 	return strings.ReplaceAll(out.String(), "\n", lineEnding(d.text))
 }
 
-// valueContents describes the content of an object or a list for an edit.
+// valueContents describes the members of an object or the elements of a list, so that they can be edited.
 type valueContents struct {
 	value    *hujson.Value
 	parts    []contentPart
 	extra    hujson.Extra // white space and comments before the closing bracket
-	hasComma bool         // the last part is followed by a comma
+	hasComma bool         // a comma follows the last part
 }
 
-// contentPart is a member in an object, or an element in a list.
+// contentPart is a member of an object or an element of a list.
 type contentPart struct {
-	from, end   int          // byte range including the value
+	from, end   int          // range of bytes of the part, including its value
 	spaceBefore hujson.Extra // white space and comments before the part
-	commaOffset int          // offset of the comma after the part, if it has one
+	commaOffset int          // offset of the comma after the part, if there is one
 }
 
 func parseContents(v *hujson.Value) (c valueContents, ok bool) {
@@ -223,8 +223,7 @@ func parseContents(v *hujson.Value) (c valueContents, ok bool) {
 	return c, true
 }
 
-// addMember appends a member to an object. If the name is "", addMember appends an element to a
-// list.
+// addMember appends a member to an object. If the name is "", it appends an element to a list.
 func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error {
 	c, _ := parseContents(v)
 	switch kind := v.Value.Kind(); {
@@ -243,7 +242,7 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	from, pos := d.gapAfterLastPart(c)
 	close := v.EndOffset - 1 // offset of the closing bracket
 	isKept := string(d.text[from:pos])
-	// end the line first, because a comment would include the rest of the line
+	// End the line first. Otherwise the new part would become part of the comment in this line.
 	if strings.Contains(isKept[strings.LastIndexByte(isKept, '\n')+1:], "//") && !lines {
 		lines, indent = true, d.indentAt(v.StartOffset)+d.indentUnit()
 	}
@@ -260,14 +259,13 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 			entry += lineEnding(d.text) + d.indentAt(v.StartOffset)
 		}
 		return d.replaceRange(pos, close, entry)
-	case c.hasComma: // keep the trailing comma after the new entry
+	case c.hasComma: // Put a comma after the new part as well.
 		return d.replaceRange(pos, pos, withSpace(entry, lines)+",")
 	}
 	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
 }
 
-// gapAfterLastPart returns the offset after the last part with its comma, and the offset after the comments that
-// follow.
+// gapAfterLastPart returns two offsets: after the last part and its comma, and after the comments that follow.
 func (d *jsonDocument) gapAfterLastPart(c valueContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the closing bracket
 	from = c.value.StartOffset + 1
@@ -279,7 +277,7 @@ func (d *jsonDocument) gapAfterLastPart(c valueContents) (from, to int) {
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
-// withSpace adds a space before an entry that is in the same line as the previous entry.
+// withSpace adds a space before a new part, unless the part begins a new line.
 func withSpace(entry string, lines bool) string {
 	if lines {
 		return entry
@@ -287,20 +285,19 @@ func withSpace(entry string, lines bool) string {
 	return " " + entry
 }
 
-// removePart removes a part of an object or list, together with its comma and white space. It keeps
-// comments.
+// removePart removes part i of an object or a list, with its comma and white space. It keeps comments.
 func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	c, _ := parseContents(v)
 	p := c.parts[i]
 	from := p.from - (len(p.spaceBefore) - len(bytes.TrimRight(p.spaceBefore, " \t\r\n")))
-	kept := string(d.text[p.end:p.commaOffset]) // keep comments between the value and its comma
+	kept := string(d.text[p.end:p.commaOffset]) // comments between the value and its comma, which are kept
 	if strings.TrimSpace(kept) == "" {
 		kept = ""
 	}
 	switch last := i == len(c.parts)-1; {
 	case !last || c.hasComma:
 		return d.replaceRange(from, p.commaOffset+1, kept)
-	case i > 0: // remove the comma before the part instead
+	case i > 0: // This is the last part, so remove the comma before it.
 		comma := c.parts[i-1].commaOffset
 		return d.replaceRange(comma, p.end, string(d.text[comma+1:from]))
 	default:
@@ -313,8 +310,8 @@ func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	}
 }
 
-// setValue sets the value at a path, and creates the objects that contain it. If the existing value is equal, setValue
-// keeps its text.
+// setValue sets the value at a path, and creates missing objects on the path. If the existing value is equal, its text
+// is kept.
 func (d *jsonDocument) setValue(value any, path ...string) error {
 	v := &d.root
 	for i, name := range path {
@@ -338,7 +335,7 @@ func (d *jsonDocument) setValue(value any, path ...string) error {
 	return nil
 }
 
-// addPathToError adds the path of a value to an error about the value.
+// addPathToError adds the path of a value to an error about this value.
 func addPathToError(path []string, err error) error {
 	if err == nil || len(path) == 0 {
 		return err
@@ -354,7 +351,7 @@ func (d *jsonDocument) replaceValue(v *hujson.Value, value any) error {
 	return d.replaceRange(v.StartOffset, v.EndOffset, d.renderValue(value, d.indentAt(v.StartOffset), lines))
 }
 
-// removeValue removes the member at a path. It does nothing if there is no such member.
+// removeValue removes the member at a path, if there is one.
 func (d *jsonDocument) removeValue(path ...string) error {
 	parent := d.valueAt(path[:len(path)-1]...)
 	if parent == nil {
@@ -367,8 +364,8 @@ func (d *jsonDocument) removeValue(path ...string) error {
 	return d.removePart(parent, i)
 }
 
-// removeEmptyParents removes the object or list at a path if nothing remains in it, unless base has an object or list
-// there. Then it examines the parent objects in the same way. A value that is null in base becomes null again.
+// removeEmptyParents removes the object or list at a path if it is empty, unless base contains an object or list
+// there. Then it does the same for each parent on the path. A value that is null in base becomes null again.
 func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.valueAt(path...)
@@ -388,7 +385,7 @@ func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) er
 	return nil
 }
 
-// isEmptyValue reports whether v is an object or a list that contains neither parts nor comments.
+// isEmptyValue reports whether v is an object or a list without parts and without comments.
 func (d *jsonDocument) isEmptyValue(v *hujson.Value) bool {
 	c, ok := parseContents(v)
 	if !ok || len(c.parts) > 0 {
@@ -397,7 +394,7 @@ func (d *jsonDocument) isEmptyValue(v *hujson.Value) bool {
 	return !bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#")
 }
 
-// fields is a JSON object with ordered members.
+// fields is a JSON object whose members are encoded in this order.
 type fields []field
 
 type field struct {
@@ -416,12 +413,12 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// elementAt returns the element at index i of a list.
+// elementAt returns element i of a list.
 func elementAt(v *hujson.Value, i int) *hujson.Value {
 	return &v.Value.(*hujson.Array).Elements[i]
 }
 
-// indentedJSON formats a value as the text of a file, indented.
+// indentedJSON returns the indented JSON text of a value, as the content of a file.
 func indentedJSON(value any) string {
 	b, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

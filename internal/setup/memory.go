@@ -1,4 +1,5 @@
-// This file finds the files of clients' own memories, which are Markdown files for each project.
+// This file finds the files in which clients keep their own memories. They are Markdown files in a directory for each
+// project.
 
 package setup
 
@@ -15,15 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// MemoryFile is a file of a client's own memory.
+// MemoryFile is a Markdown file of a client's own memory.
 type MemoryFile struct {
 	Path string
-	Time time.Time // time of the last change, if the system reports it
+	Time time.Time // time of the last change, as exact as the system reports it
 
-	projectDataDir string // directory of the client's data for the project ("" if the file belongs to no project)
+	// directory in which the client keeps the project's data ("" if the file belongs to no project)
+	projectDataDir string
 }
 
-// Dir returns the working directory of the file's project, or "" if it is not known.
+// Dir returns the working directory of the project to which the file belongs, or "" if it is unknown.
 func (f MemoryFile) Dir() string {
 	if f.projectDataDir == "" {
 		return ""
@@ -31,7 +33,7 @@ func (f MemoryFile) Dir() string {
 	return transcriptWorkingDir(f.projectDataDir)
 }
 
-// MemoryFiles returns the readable files of the client's own memory.
+// MemoryFiles returns the files of the client's own memory that can be read.
 func (c *Client) MemoryFiles(w Machine) (all []MemoryFile) {
 	if c.memoryDir == nil {
 		return nil
@@ -48,7 +50,7 @@ func (c *Client) MemoryFiles(w Machine) (all []MemoryFile) {
 	return all
 }
 
-// memoryFiles returns the Markdown files below a directory. It follows no links.
+// memoryFiles returns the Markdown files in a directory and below it. It does not follow links.
 func memoryFiles(dir, project string) (all []MemoryFile) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		isMarkdown := err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".md"
@@ -67,8 +69,8 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 	return all
 }
 
-// transcriptWorkingDir returns the working directory that the transcripts in a project's directory contain, or
-// "" if they contain none.
+// transcriptWorkingDir returns the working directory that is named in the transcripts in a project's directory, or ""
+// if there is none.
 func transcriptWorkingDir(dir string) string {
 	for _, parent := range []string{dir, filepath.Join(dir, "chats")} {
 		files, _ := os.ReadDir(parent)
@@ -84,12 +86,10 @@ func transcriptWorkingDir(dir string) string {
 	return ""
 }
 
-// maxHeadBytes is the number of bytes at a transcript's start that are searched for the working
-// directory.
+// maxHeadBytes is the number of bytes at the beginning of a transcript in which the working directory is searched for.
 const maxHeadBytes = 64 << 10
 
-// workingDir returns the working directory at the beginning of a transcript, or "" if it contains
-// none.
+// workingDir returns the working directory that is named at the beginning of a transcript, or "" if there is none.
 func workingDir(path string) string {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
@@ -98,10 +98,11 @@ func workingDir(path string) string {
 	defer f.Close()
 	for r := bufio.NewReader(io.LimitReader(f, maxHeadBytes)); ; {
 		b, _, err := clientfile.NextLine(r)
-		var l struct { // Claude Code and Qwen Code use the same field name
+		var l struct { // Claude Code and Qwen Code use the same name for this field.
 			Dir string `json:"cwd"`
 		}
-		_ = clientfile.DecodeObject(b, &l) // ignore the error: an incomplete line may still contain the directory
+		// Ignore the error, because even an incomplete line may contain the directory.
+		_ = clientfile.DecodeObject(b, &l)
 		if l.Dir != "" || err != nil {
 			return l.Dir
 		}

@@ -1,4 +1,4 @@
-// Odd files and places, and setups that were killed.
+// This file tests setup with unusual files and paths, and setup processes that were killed.
 
 package setup
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestOdd sets clients up over odd files, in homes and from programs with odd
-// names: twice is once, and removing gives the bytes back.
+// TestOdd sets up clients with unusual files, in unusual directories, and with unusually named programs. A second
+// setup must change nothing, and removing oxbow must restore all bytes.
 func TestOdd(t *testing.T) {
 	names := []string{"it's", "a b", `q"uote`, "öx→💥", `back\slash`, "$HOME", "semi;colon", "-dash", "new\nline",
 		"%x", "#h", "[glob]*"}
@@ -57,8 +57,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestTwoHomes sets a client up for one home and then for another: only the last
-// is left, and what was there before comes back.
+// TestTwoHomes sets up a client for one memory directory and then for another. The files must contain only the second,
+// and removing oxbow must restore the original.
 func TestTwoHomes(t *testing.T) {
 	for _, c := range Clients() {
 		dir := t.TempDir()
@@ -79,8 +79,7 @@ func TestTwoHomes(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFile leaves a file alone that cannot be written, except for root,
-// and keeps its mode.
+// TestReadOnlyFile checks that a read-only file is not changed, except by root, and keeps its mode.
 func TestReadOnlyFile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
@@ -94,8 +93,7 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 }
 
-// TestStaleTemporaryFile takes out what a killed writer of the file left, and no
-// other file.
+// TestStaleTemporaryFile checks that setup removes a file that a killed process left while writing, and no other file.
 func TestStaleTemporaryFile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
@@ -121,7 +119,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, path+".aaaaaaaaaaaaaaaa.tmp", "") // may have a writer
+	write(t, path+".aaaaaaaaaaaaaaaa.tmp", "") // a process may still be writing this file
 	run(t, FindClient("claude"), w, options(), true)
 	if !fileExists(path + ".aaaaaaaaaaaaaaaa.tmp") {
 		t.Error("a new temporary file is gone")
@@ -131,7 +129,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 	}
 }
 
-// TestHelperSetup is no test: it is the process that TestKilled ends.
+// TestHelperSetup is not a test. It is the process that TestKilled kills.
 func TestHelperSetup(t *testing.T) {
 	dir, remove := os.Getenv("SETUP_TEST_DIR"), os.Getenv("SETUP_TEST_REMOVE") != ""
 	if dir == "" {
@@ -143,7 +141,7 @@ func TestHelperSetup(t *testing.T) {
 	}
 }
 
-// again reads the files of a tree while a process may write them.
+// again reads the files in a directory while another process may be writing them.
 func again(t *testing.T, dir string, tree map[string]string) map[string]string {
 	t.Helper()
 	now := map[string]string{}
@@ -160,8 +158,8 @@ func again(t *testing.T, dir string, tree map[string]string) map[string]string {
 	return now
 }
 
-// TestKilled kills processes that set clients up or take them out: each file is
-// whole then, and removing gives the bytes back.
+// TestKilled kills processes that set up clients or remove oxbow. No file may be incomplete afterwards, and removing
+// oxbow must restore all bytes.
 func TestKilled(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -190,7 +188,7 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _ = out.Read(make([]byte, 3))
-			for range r.IntN(40) { // some time, in files that may be read
+			for range r.IntN(40) { // wait for some time, by reading files
 				foreignStays(t, "killed", before, again(t, dir, before))
 			}
 			_ = child.Process.Kill()

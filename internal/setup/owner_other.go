@@ -1,4 +1,4 @@
-// This file is for systems on which a file has no owner that setup could keep.
+// This file is for systems on which setup cannot restore the owner of a file.
 
 //go:build !unix
 

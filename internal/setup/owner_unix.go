@@ -1,4 +1,4 @@
-// This file keeps the owner of a file that root replaces.
+// This file restores the owner of a file that root replaces.
 
 //go:build unix
 
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// restoreOwner restores the owner and the group of a replaced file. It does so only for root. The file
-// already belongs to any other user who may replace it.
+// restoreOwner gives a replaced file the owner and the group that it had before. It does so only for root, because a
+// file that any other user may replace already belongs to that user.
 func restoreOwner(path string, was fs.FileInfo) {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		_ = os.Chown(path, int(st.Uid), int(st.Gid))

@@ -1,5 +1,5 @@
-// This file plans and applies the changes of clients' files, and writes the records with which the
-// changes can be removed.
+// This file plans and makes the changes of clients' files. It also writes the records that are needed to undo the
+// changes.
 
 // Package setup configures agents' clients to use oxbow. Setup edits the clients' configuration
 // files, and changes only the parts that setup wrote. Removing oxbow restores the original bytes of
@@ -19,15 +19,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Change is a planned change of a file.
+// A Change is a change of a file that can be shown before it is made.
 type Change struct {
 	Path   string
 	Before []byte // content before the change (nil if the file does not exist)
-	After  []byte // content after the change (nil if the file will be removed)
+	After  []byte // content after the change (nil if the change removes the file)
 
-	realPath    string // path with links resolved
-	base        []byte // content without oxbow (nil if there was no file)
-	isMemoryOff bool   // whether the change switches the client's own memory off
+	realPath    string // path after resolving symbolic links
+	base        []byte // content without oxbow's parts (nil if there was no file before setup)
+	isMemoryOff bool   // the change switches the client's own memory off
 	isRemoval   bool
 	mode        fs.FileMode
 	machine     Machine
@@ -35,12 +35,12 @@ type Change struct {
 	choices *setupChoices
 }
 
-// IsUnchanged reports whether the change leaves the file unchanged.
+// IsUnchanged reports whether the change would leave the file as it is.
 func (c *Change) IsUnchanged() bool {
 	return (c.Before == nil) == (c.After == nil) && bytes.Equal(c.Before, c.After)
 }
 
-// SetupAdvice returns advice for the person who set up the client.
+// SetupAdvice returns sentences for the person who has set up the client, such as what to do next.
 func (c *Client) SetupAdvice(w Machine, o Options) []string {
 	if c.adviceFor == nil {
 		return nil
@@ -48,26 +48,26 @@ func (c *Client) SetupAdvice(w Machine, o Options) []string {
 	return c.adviceFor(w, o)
 }
 
-// errNoProjectFile is the error for a client that has no project files.
+// errNoProjectFile is the error if a client cannot be set up for a project.
 var errNoProjectFile = errors.New("it has no file of a project for servers")
 
-// Plan returns the changes that set up the client, without making them.
+// Plan returns the changes that would set up the client. It does not make them.
 func (c *Client) Plan(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planChange)
 }
 
-// PlanRemoval returns the changes that remove oxbow from the client, without making them.
+// PlanRemoval returns the changes that would remove oxbow from the client's files. It does not make them.
 func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
 
-// desiredFiles returns the client's files with the parts that the options ask for.
+// desiredFiles returns the client's files with the parts that the options want and do not want.
 func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
 	o.ownPrograms = w.ownPrograms(o)
 	return c.filesFor(w, o)
 }
 
-// planFiles calls plan for each of the client's files, and returns the changes. It fails if the client has no file for
+// planFiles calls plan for each file of the client and returns the changes. It fails if the client has no file for
 // these options. For Codex, it also updates the hashes by which Codex trusts oxbow's hooks.
 func (c *Client) planFiles(
 	w Machine,
@@ -92,7 +92,7 @@ func (c *Client) planFiles(
 	return changes, nil
 }
 
-// planChange returns the change of the file that adds oxbow's parts.
+// planChange returns the change that adds oxbow's parts to the file.
 func (f *clientFile) planChange(w Machine, o Options) (*Change, error) {
 	c, r, err := f.planWithoutOxbow(w, o)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *clientFile) planChange(w Machine, o Options) (*Change, error) {
 	return c.checkedChange()
 }
 
-// planRemoval returns the change of the file that removes oxbow's parts.
+// planRemoval returns the change that removes oxbow's parts from the file.
 func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 	c, _, err := f.planWithoutOxbow(w, o)
 	if err != nil {
@@ -117,9 +117,9 @@ func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 	return c.checkedChange()
 }
 
-// planWithoutOxbow reads the file and the record of its last setup, and returns a change and the record. The change
-// contains the present text and the text without oxbow's parts. The caller must set the text after the change.
-// planWithoutOxbow fails if the file or the record cannot be read, or if oxbow's parts cannot be removed.
+// planWithoutOxbow reads the file and the record of its last setup. It returns the record and a change with the
+// present content and the content without oxbow's parts. The caller must set the content after the change. It fails if
+// the file or the record cannot be read, or if oxbow's parts cannot be removed.
 func (f *clientFile) planWithoutOxbow(w Machine, o Options) (*Change, *setupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {
@@ -161,8 +161,8 @@ func (c *Change) checkedChange() (*Change, error) {
 	return c, checkWritable(c.realPath)
 }
 
-// checkWritable returns an error if the file is read-only. Without this check, a rename would
-// replace the file nevertheless.
+// checkWritable returns an error if the file is read-only. It is needed because setup replaces files by renaming,
+// which works for read-only files as well.
 func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -171,7 +171,7 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// textWithoutOxbow returns the content of the file without oxbow, or nil if there would be no file.
+// textWithoutOxbow returns the content of the file without oxbow's parts, or nil if the file would not exist.
 func (f *clientFile) textWithoutOxbow(text []byte, r *setupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
@@ -204,7 +204,7 @@ func (f *clientFile) textWithoutOxbow(text []byte, r *setupRecord) ([]byte, erro
 	return out, nil
 }
 
-// errForeignProgram is returned if another program's hook is where oxbow's would be.
+// errForeignProgram is the error if a program that is not oxbow's has the path of oxbow's hook.
 var errForeignProgram = errors.New(
 	"is a hook of another program, and Cline runs one file for each event. Combine the " +
 		"two by hand, or use --no-inject and --no-capture",
@@ -217,13 +217,13 @@ func isEmptyConfig(text []byte) bool {
 	return packed == "" || packed == "{}"
 }
 
-// textEdit specifies how editText changes a text. The zero textEdit adds oxbow's parts.
+// textEdit says how editText changes a text. The zero textEdit adds oxbow's parts.
 type textEdit struct {
-	isRemoval   bool // remove oxbow's parts
-	isMemoryOff bool // oxbow's parts include the part that switches the client's own memory off
+	isRemoval   bool // remove oxbow's parts instead of adding them
+	isMemoryOff bool // also add or remove the part that switches the client's own memory off
 }
 
-// editText adds oxbow's parts to a text, or removes them.
+// editText adds oxbow's parts to a text, or removes them. base is the text without oxbow.
 func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	if f.isOwnedByOxbow {
 		switch {
@@ -279,7 +279,7 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 	return joinBOM(bom, d.textBytes()), nil
 }
 
-// Apply writes the file, and the record that allows removing the change.
+// Apply makes the change. It first writes the record that is needed to undo the change.
 func (c *Change) Apply() error {
 	removeDraftsNextTo(c.realPath)
 	if c.IsUnchanged() {
@@ -300,7 +300,7 @@ func (c *Change) Apply() error {
 	return err
 }
 
-// replaceFile writes or removes the file. It fails if the file has changed since the change was
+// replaceFile writes the new content, or removes the file. It fails if the file has changed since the change was
 // planned.
 func (c *Change) replaceFile() error {
 	if c.After != nil {
@@ -314,14 +314,14 @@ func (c *Change) replaceFile() error {
 	return vfs.RemoveUnchanged(dir, filepath.Base(c.realPath), c.Before)
 }
 
-// IsChangedError reports whether err means that a file has changed since the change was planned. If so,
-// the caller should plan again.
+// IsChangedError reports whether err means that a file has changed since the change was planned. The caller should
+// then plan again.
 func IsChangedError(err error) bool { return errors.Is(err, vfs.ErrChanged) }
 
-// IsNoProjectError reports whether err means that the client has no project files.
+// IsNoProjectError reports whether err means that the client cannot be set up for a project.
 func IsNoProjectError(err error) bool { return errors.Is(err, errNoProjectFile) }
 
-// FilePaths returns the files of a client, with links resolved.
+// FilePaths returns the paths of a client's files, after resolving symbolic links.
 func (c *Client) FilePaths(w Machine, o Options) (all []string) {
 	for _, f := range c.desiredFiles(w, o) {
 		if real, err := resolveLink(f.path); err == nil {
@@ -331,8 +331,7 @@ func (c *Client) FilePaths(w Machine, o Options) (all []string) {
 	return all
 }
 
-// IsRecorded reports whether setup has changed files of the client, and the changes have not been
-// removed.
+// IsRecorded reports whether setup has changed files of the client and nobody has undone these changes.
 func (c *Client) IsRecorded(w Machine, o Options) bool {
 	return slices.ContainsFunc(c.desiredFiles(w, o), func(f clientFile) bool {
 		real, err := resolveLink(f.path)
@@ -341,9 +340,9 @@ func (c *Client) IsRecorded(w Machine, o Options) bool {
 	})
 }
 
-// updateHookTrust updates the trust entries in Codex' configuration, which is the second change, for the
-// hooks in the first change. It removes the entries of hooks that no longer exist or have changed.
-// If o.Trust is set, it adds entries for all hooks.
+// updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. all contains the changes of
+// the hook file and of the configuration, in this order. It removes the entries of hooks that no longer exist or have
+// changed. If o.Trust is set, it adds an entry for each hook.
 func updateHookTrust(w Machine, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]
 	_, text := splitBOM(config.After)

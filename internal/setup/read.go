@@ -1,4 +1,4 @@
-// This file reads the entries for oxbow's server in the files of clients.
+// This file finds oxbow's server in the files of clients.
 
 package setup
 
@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// Entry is a server in a client's file.
+// Entry is a server entry in a client's file.
 type Entry struct {
-	Client, Path string // title of the client, and path of its file
+	Client, Path string // title of the client, and path of the file with the entry
 	Server       Server
 }
 
-// ServerEntries returns the entries in the client's files that start oxbow as a server. Project is the
-// only option that it uses.
+// ServerEntries returns those entries in the client's files that start oxbow as a server. The only option that it uses
+// is Project.
 func (c *Client) ServerEntries(w Machine, o Options) (all []Entry) {
 	own := w.ownPrograms(o)
 	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
@@ -53,7 +53,7 @@ func (c *Client) ServerEntries(w Machine, o Options) (all []Entry) {
 
 const byteOrderMark = "\ufeff"
 
-// splitBOM splits the byte order mark off a text.
+// splitBOM splits a text into its byte order mark, if it has one, and the rest.
 func splitBOM(text []byte) (bom, rest []byte) {
 	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
 		return []byte(byteOrderMark), rest
@@ -62,5 +62,6 @@ func splitBOM(text []byte) (bom, rest []byte) {
 }
 
 func joinBOM(bom, text []byte) []byte {
-	return append(append([]byte{}, bom...), text...) // never nil, because nil means that the file does not exist
+	// The result is never nil, because nil means that the file does not exist.
+	return append(append([]byte{}, bom...), text...)
 }

@@ -1,5 +1,5 @@
-// This file stores records of changed files: the exact content without oxbow, and a digest of
-// the new content.
+// This file stores a record of each changed file: an exact copy of the content without oxbow, and a digest of the
+// content that setup wrote.
 
 package setup
 
@@ -20,22 +20,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size in bytes of a file that setup edits.
+// maxFile is the maximum size, in bytes, of a file that setup edits.
 const maxFile = 64 << 20
 
-// setupRecord describes a file that setup changed. It is stored next to a copy of the file
-// without oxbow.
+// setupRecord describes a file that setup has changed. The record is stored next to a copy of the file without oxbow.
 type setupRecord struct {
 	Path        string        `json:"path"`
 	NewDigest   string        `json:"sum"`            // digest of the content that setup wrote
-	FileExisted bool          `json:"existed"`        // the file existed before setup
-	MemoryOff   bool          `json:"off,omitempty"`  // setup switched the client's own memory off
-	CreatedDirs []string      `json:"made,omitempty"` // directories that setup created
+	FileExisted bool          `json:"existed"`        // the file existed before setup changed it
+	MemoryOff   bool          `json:"off,omitempty"`  // setup switched the client's own memory off in this file
+	CreatedDirs []string      `json:"made,omitempty"` // directories that setup created for this file
 	Choices     *setupChoices `json:"choices,omitempty"`
-	backupPath  string        // path of the copy
+	backupPath  string        // path of the copy of the file without oxbow
 }
 
-// setupChoices are the options of the client's last setup.
+// setupChoices are the options with which a client was set up last.
 type setupChoices struct {
 	Executable string `json:"executable"`
 	NoMCP      bool   `json:"no_mcp,omitempty"`
@@ -48,7 +47,7 @@ func newChoices(o Options) *setupChoices {
 	return &setupChoices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
 }
 
-// applyTo returns o with the choices.
+// applyTo returns a copy of o with these choices.
 func (c *setupChoices) applyTo(o Options) Options {
 	o.NoMCP = c.NoMCP
 	o.NoInject = c.NoInject
@@ -57,7 +56,7 @@ func (c *setupChoices) applyTo(o Options) Options {
 	return o
 }
 
-// flagNames returns the choices as flags of "oxbow setup".
+// flagNames returns the flags of "oxbow setup" that correspond to the choices.
 func (c *setupChoices) flagNames() (all []string) {
 	for _, f := range []struct {
 		set  bool
@@ -75,13 +74,13 @@ func digestHex(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recordPaths returns the paths of a file's record and copy.
+// recordPaths returns the path of a file's record, and the path of the copy without oxbow.
 func (w Machine) recordPaths(real string) (meta, backup string) {
 	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
 	return base + ".json", base + ".bak"
 }
 
-// readRecord returns the record of a file, or nil if the file has no record.
+// readRecord returns the record of a file, or nil if setup has not changed the file.
 func (w Machine) readRecord(real string) (*setupRecord, error) {
 	meta, backup := w.recordPaths(real)
 	b, err := readFile(meta)
@@ -95,7 +94,7 @@ func (w Machine) readRecord(real string) (*setupRecord, error) {
 	return r, nil
 }
 
-// originalText returns the content of the file without oxbow, or nil if there was no file.
+// originalText returns the content of the file without oxbow, or nil if the file did not exist before setup.
 func (r *setupRecord) originalText() ([]byte, error) {
 	if !r.FileExisted {
 		return nil, nil
@@ -107,8 +106,8 @@ func (r *setupRecord) originalText() ([]byte, error) {
 	return b, err
 }
 
-// recordChange writes the record of a change. It must be called before the change is made. after
-// is the new content of the file. base is the content without oxbow, or nil if there was no file.
+// recordChange writes the record of a change. Call it before the change is made. after is the new content of the file.
+// base is the content without oxbow, or nil if the file did not exist before setup.
 func (w Machine) recordChange(real string, after, base []byte, off bool, choices *setupChoices) error {
 	r := setupRecord{
 		Path:        real,
@@ -138,7 +137,7 @@ func (w Machine) recordChange(real string, after, base []byte, off bool, choices
 	return os.MkdirAll(filepath.Dir(real), 0o755)
 }
 
-// updateChoices updates the choices in the record of a file, if it has one.
+// updateChoices updates the choices in the record of a file. It does nothing if there is no record.
 func (w Machine) updateChoices(real string, choices *setupChoices) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
@@ -156,7 +155,7 @@ func writeRecord(meta string, r *setupRecord) error {
 	return writeFile(meta, []byte(indentedJSON(r)))
 }
 
-// deleteRecord deletes the record of a file, and the directories that setup created if they are empty.
+// deleteRecord deletes the record of a file. It also deletes the directories that setup created, if they are empty.
 func (w Machine) deleteRecord(real string) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
@@ -177,12 +176,12 @@ func (w Machine) deleteRecord(real string) error {
 	if err := w.reassignDirs(remaining); err != nil {
 		return err
 	}
-	w.removeEmptyRecordsDir() // a killed setup may have created the directory without a record
+	w.removeEmptyRecordsDir() // The directory of records may exist without a record, because a setup was killed.
 	return nil
 }
 
-// reassignDirs adds directories that are still in use to another record, so that they are removed together with that
-// record. It does nothing if there is no other record.
+// reassignDirs adds directories that are still in use to the record of another file, so that they are removed together
+// with that file. It does nothing if there is no other record.
 func (w Machine) reassignDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -197,8 +196,8 @@ func (w Machine) reassignDirs(dirs []string) error {
 	return nil
 }
 
-// RecordedFiles returns all files that setup has changed and that have a record. They include files of
-// other projects, and files in directories that environment variables named.
+// RecordedFiles returns the paths of all files that setup has changed and that have a record. They include files in
+// other projects, and files in directories named by environment variables.
 func (w Machine) RecordedFiles() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
@@ -217,7 +216,7 @@ func (w Machine) RecordedFiles() (paths []string) {
 	return paths
 }
 
-// ownPrograms returns the programs that are oxbow according to the options and to all records.
+// ownPrograms returns the programs that count as oxbow: the program in the options, and those in all records.
 func (w Machine) ownPrograms(o Options) ownPrograms {
 	own := ownPrograms{isWindows: w.GOOS == "windows"}
 	if o.Executable != "" {
@@ -235,14 +234,14 @@ func (w Machine) ownPrograms(o Options) ownPrograms {
 	return own
 }
 
-// isStale reports whether a file is so old that no running process still writes it.
+// isStale reports whether a temporary file is so old that no process is still writing it.
 func isStale(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// removeLeftoverFiles removes the remains of killed runs from the record directory: temporary
-// files, and copies without a record.
+// removeLeftoverFiles removes what killed processes left in the directory of records: temporary files, and copies
+// without a record.
 func (w Machine) removeLeftoverFiles() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
@@ -253,7 +252,7 @@ func (w Machine) removeLeftoverFiles() {
 	}
 }
 
-// isLeftoverFile reports whether a file of the record directory is temporary, or a copy without a record.
+// isLeftoverFile reports whether a file in the directory of records is a temporary file, or a copy without a record.
 func isLeftoverFile(path string) bool {
 	if filepath.Ext(path) == ".tmp" {
 		return true
@@ -262,7 +261,7 @@ func isLeftoverFile(path string) bool {
 	return isCopy && !fileExists(base+".json")
 }
 
-// removeDraftsNextTo removes the temporary files of killed writers next to a file.
+// removeDraftsNextTo removes the temporary files that killed processes left next to a file.
 func removeDraftsNextTo(path string) {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
@@ -279,7 +278,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// MissingDirs returns the directories that do not exist among dir and its parents.
+// MissingDirs returns those of dir and its parents that do not exist.
 func MissingDirs(dir string) (all []string) {
 	for !fileExists(dir) && filepath.Dir(dir) != dir {
 		all = append(all, dir)
@@ -288,7 +287,7 @@ func MissingDirs(dir string) (all []string) {
 	return all
 }
 
-// resolveLink resolves the symbolic links in a path. The last element need not exist.
+// resolveLink resolves the symbolic links in a path. The last element of the path need not exist.
 func resolveLink(path string) (string, error) {
 	for range 40 {
 		to, err := os.Readlink(path)
@@ -307,8 +306,8 @@ func resolveLink(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// readFile reads a regular file. It returns nil if the file does not exist. It rejects pipes, because reading a pipe
-// could block, and files larger than maxFile.
+// readFile reads a regular file. It returns nil if the file does not exist. It refuses pipes, because reading a pipe
+// could block, and files that are larger than maxFile.
 func readFile(path string) ([]byte, error) {
 	switch fi, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -337,15 +336,15 @@ func writeFile(path string, data []byte) error {
 	return vfs.WriteFile(dir, filepath.Base(path), bytes.Clone(data), 0o600)
 }
 
-// replaceFile atomically replaces the content of a file. It fails if the content is not oldData. A nil
-// oldData means that there was no file.
+// replaceFile atomically replaces the content of a file. It fails if the content is not oldData. If oldData is nil,
+// the file must not exist.
 func replaceFile(path string, oldData, data []byte, mode fs.FileMode) error {
 	info, serr := os.Stat(path)
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer dir.Close() // an open directory cannot be removed on Windows
+	defer dir.Close() // On Windows, an open directory cannot be removed, so close it.
 	err = vfs.ReplaceUnchanged(dir, filepath.Base(path), oldData, bytes.Clone(data), mode)
 	if err != nil {
 		return err

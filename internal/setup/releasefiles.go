@@ -1,23 +1,22 @@
-// This file builds the descriptions from which package registries and desktop programs start
-// oxbow's server.
+// This file builds the files with which package registries and desktop programs install and start oxbow's server.
 
 package setup
 
-// A Target is a platform for which a release has a program.
+// A Target is a platform for which a release contains a program.
 type Target struct {
-	OS, Arch string // as in GOOS and GOARCH
+	OS, Arch string // values as in GOOS and GOARCH
 }
 
-// npmOS and npmArch map Go's names of systems and architectures to npm's names.
+// npmOS and npmArch map Go's names of operating systems and architectures to npm's names.
 var (
 	npmOS   = map[string]string{"windows": "win32", "darwin": "darwin", "linux": "linux"}
 	npmArch = map[string]string{"amd64": "x64", "arm64": "arm64"}
 )
 
-// NPMPackage returns the name of the npm package with the program for a target.
+// NPMPackage returns the name of the npm package that contains the program for the target.
 func (t Target) NPMPackage() string { return programName + "-" + npmOS[t.OS] + "-" + npmArch[t.Arch] }
 
-// Executable returns the file name of the program.
+// Executable returns the file name that the program has on the target.
 func (t Target) Executable() string {
 	if t.OS == "windows" {
 		return programName + ".exe"
@@ -25,7 +24,7 @@ func (t Target) Executable() string {
 	return programName
 }
 
-// npmManifest returns package.json with the members that all npm packages have.
+// npmManifest returns a package.json with the fields that all of oxbow's npm packages have, followed by more.
 func npmManifest(name, version string, more ...field) string {
 	return indentedJSON(append(fields{
 		{"name", name}, {"version", version}, {"description", bundleTitle}, {"homepage", bundleHomepage},
@@ -34,14 +33,14 @@ func npmManifest(name, version string, more ...field) string {
 	}, more...))
 }
 
-// NPMProgramManifest returns package.json for the npm package that contains the program for a target.
+// NPMProgramManifest returns package.json of the npm package that contains the program for the target.
 func (t Target) NPMProgramManifest(version string) string {
 	return npmManifest(t.NPMPackage(), version,
 		field{"os", []string{npmOS[t.OS]}}, field{"cpu", []string{npmArch[t.Arch]}})
 }
 
-// NPMLauncherFiles returns the files of the npm package that people install. With these files, npm
-// installs only the package with the program for the user's platform.
+// NPMLauncherFiles returns the files of the npm package that people install. It makes npm install only the package
+// with the program for the user's platform.
 func NPMLauncherFiles(version string, targets []Target) map[string]string {
 	var programs fields
 	for _, t := range targets {
@@ -85,7 +84,7 @@ child.on('exit', (code, signal) => {
 })
 `
 
-// BundleManifest returns manifest.json for a target's .mcpb bundle, in which the program is in the
+// BundleManifest returns manifest.json of the .mcpb bundle for the target. In the bundle, the program is in the
 // directory server.
 func (t Target) BundleManifest(version string) string {
 	entry := "server/" + t.Executable()
@@ -103,15 +102,15 @@ func (t Target) BundleManifest(version string) string {
 	})
 }
 
-// registryName is the name of the server in the MCP registry.
+// registryName is the name of oxbow's server in the MCP registry.
 const registryName = "io.github.oxbow-memory/oxbow"
 
-// A BundleFile is a published .mcpb bundle.
+// A BundleFile is an .mcpb bundle that was published.
 type BundleFile struct {
 	URL, SHA256 string
 }
 
-// RegistryEntry returns server.json, the entry of the server in the MCP registry.
+// RegistryEntry returns server.json, which describes the server in the MCP registry.
 func RegistryEntry(version string, bundles []BundleFile) string {
 	stdio := field{"transport", fields{{"type", "stdio"}}}
 	var arguments []fields

@@ -1,4 +1,4 @@
-// This file tests the descriptions of a release's packages.
+// This file tests the files with which a release's packages are described.
 
 package setup
 
@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// TestRegistryEntry validates server.json against the schema of the MCP registry, and checks that the schema
-// refuses entries that the registry would refuse.
+// TestRegistryEntry checks server.json against the schema of the MCP registry. It also checks that the schema refuses
+// entries that the registry would refuse.
 func TestRegistryEntry(t *testing.T) {
 	source, err := os.ReadFile("testdata/server.schema.json")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestRegistryEntry(t *testing.T) {
 	}
 }
 
-// TestReleaseFilesStartTheServer tests that the bundle and the npm package start the server as setup does.
+// TestReleaseFilesStartTheServer checks that the bundle and the npm package start the server in the same way as setup.
 func TestReleaseFilesStartTheServer(t *testing.T) {
 	for _, target := range []Target{{"linux", "amd64"}, {"windows", "arm64"}} {
 		var manifest struct {

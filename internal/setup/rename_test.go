@@ -1,4 +1,4 @@
-// This file tests that setup recognizes what it wrote, whatever the program's name is.
+// This file tests that setup recognizes what it wrote even if the program is not named oxbow.
 
 package setup
 
@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// TestOtherProgramNames sets each client up with programs that are not named oxbow. A second setup changes
-// nothing, the findings agree, another oxbow can replace the program, and the removal restores all bytes.
+// TestOtherProgramNames sets up each client with programs that are not named oxbow. A second setup must change
+// nothing, the findings must be good, another oxbow must be able to replace the program, and removing oxbow must
+// restore all bytes.
 func TestOtherProgramNames(t *testing.T) {
 	for _, name := range []string{"oxbow-1.2", "ox"} {
 		for _, c := range Clients() {
 			if c.Name == "goose" {
-				continue // setup writes no server for Goose, whose hooks TestGolden covers
+				continue // setup writes no server for Goose, and TestGolden covers Goose's hooks
 			}
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				dir := t.TempDir()
@@ -50,8 +51,8 @@ func TestOtherProgramNames(t *testing.T) {
 	}
 }
 
-// checkSetUp checks that another setup with the same options changes nothing, and that the only findings are
-// that the client is set up.
+// checkSetUp checks that a second setup with the same options changes nothing, and that the findings only say that the
+// client is set up.
 func checkSetUp(t *testing.T, c *Client, w Machine, o Options) {
 	t.Helper()
 	for _, ch := range run(t, c, w, o, false) {
@@ -72,7 +73,7 @@ func checkSetUp(t *testing.T, c *Client, w Machine, o Options) {
 	}
 }
 
-// TestOwnPrograms distinguishes oxbow from other programs.
+// TestOwnPrograms checks which programs count as oxbow.
 func TestOwnPrograms(t *testing.T) {
 	own := ownPrograms{paths: []string{`C:\Tools\Ox.exe`, "/opt/ox"}, isWindows: true}
 	for path, want := range map[string]bool{

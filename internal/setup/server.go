@@ -1,4 +1,4 @@
-// This file describes the entries in clients' files that start a program as a server or hook.
+// This file describes the entries in clients' files that start a program as a server or as a hook.
 
 package setup
 
@@ -14,20 +14,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// programName is the name of oxbow's executable, and also the server's name in clients' files.
+// programName is the name of oxbow's executable. It is also the name of the server in clients' files.
 const programName = "oxbow"
 
-// A Server is an entry that starts a program. There are three forms of the command: a word with a
-// separate list of arguments, a list that includes the arguments, or a line for a shell.
+// A Server is an entry in a client's file that starts a program. The command has one of three forms: a word with a
+// separate list of arguments, a list that contains the arguments, or a line for a shell.
 type Server struct {
-	Command     any               `json:"command"`
-	Args        []string          `json:"args"`
-	Env         map[string]string `json:"env"`
-	Environment map[string]string `json:"environment"` // name of Env in opencode's files
-	Bash        string            `json:"bash"`        // name of a shell line in Copilot's files
+	Command any               `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+	// the environment in opencode's files, which use another name for Env
+	Environment map[string]string `json:"environment"`
+	Bash        string            `json:"bash"` // a shell line in Copilot's files
 }
 
-// Argv returns the command and its arguments.
+// Argv returns the command and its arguments as separate words.
 func (s Server) Argv() []string {
 	switch c := s.Command.(type) {
 	case string:
@@ -43,10 +44,10 @@ func (s Server) Argv() []string {
 	return nil
 }
 
-// ownPrograms recognizes the programs that are oxbow.
+// ownPrograms recognizes the programs that count as oxbow.
 type ownPrograms struct {
-	paths     []string // programs that are running now or that setup wrote into files, whatever their names are
-	isWindows bool     // paths are compared without regard to case
+	paths     []string // paths of the running program and of programs in setup's records, whatever their names are
+	isWindows bool     // compare paths without regard to case
 }
 
 // oxbowName matches the names under which oxbow is installed, such as oxbow and oxbow-1.2.
@@ -54,8 +55,8 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
 })
 
-// isOxbow reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
-// counts as oxbow if the program is running now, or if setup wrote this path.
+// isOxbow reports whether a path leads to oxbow. The path may have the syntax of any operating system. A program with
+// another name counts as oxbow if it is running now, or if setup wrote its path into a file.
 func (own ownPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {
@@ -67,7 +68,7 @@ func (own ownPrograms) isOxbow(path string) bool {
 	})
 }
 
-// sameFile reports whether two paths lead to the same file.
+// sameFile reports whether two paths lead to the same existing file.
 func sameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -77,13 +78,13 @@ func sameFile(a, b string) bool {
 	return aerr == nil && berr == nil && os.SameFile(fa, fb)
 }
 
-// isServerEntry reports whether the entry starts oxbow as a server.
+// isServerEntry reports whether the entry starts oxbow as an MCP server.
 func (own ownPrograms) isServerEntry(s Server) bool {
 	argv := s.Argv()
 	return len(argv) > 1 && own.isOxbow(argv[0]) && slices.Contains(argv[1:], "mcp")
 }
 
-// isHookEntry reports whether the entry is oxbow's hook for that client.
+// isHookEntry reports whether the entry is oxbow's hook for the client.
 func (own ownPrograms) isHookEntry(s Server, client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
@@ -95,7 +96,8 @@ func (own ownPrograms) isHookEntry(s Server, client string) bool {
 	return i > 0 && i == len(argv)-2 && own.isOxbow(argv[0]) && argv[i+1] == client
 }
 
-// splitCommandLine splits the command line of a hook that [commandLine] wrote for any shell.
+// splitCommandLine splits a line that [commandLine] wrote into the words of the command. The line may be for any
+// shell.
 func splitCommandLine(line string) (all []string) {
 	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)
 	var word strings.Builder
@@ -126,10 +128,10 @@ func splitCommandLine(line string) (all []string) {
 	return all
 }
 
-// escapedQuote represents an escaped quote while splitCommandLine splits a line.
+// escapedQuote stands for an escaped quotation mark while splitCommandLine splits a line.
 const escapedQuote = "\x00"
 
-// shellKind is a shell that runs the command line of a hook.
+// shellKind is the kind of shell that runs a hook's command line.
 type shellKind int
 
 const (
@@ -138,12 +140,12 @@ const (
 	powerShell
 )
 
-// exitOneSuffix follows a hook's command for Gemini CLI, which refuses the prompt if a hook ends with a status
-// above 1. A shell has such a status if the program is gone. PowerShell has the status 1, with which the client
-// warns.
+// exitOneSuffix is appended to a hook's command for Gemini CLI, which refuses the prompt if a hook exits with a status
+// above 1. A shell exits with such a status if the program does not exist. With the suffix, the status is 1, and
+// Gemini CLI only warns. PowerShell exits with 1 anyway.
 const exitOneSuffix = " || exit 1"
 
-// commandLine quotes a command for a shell.
+// commandLine returns a command as a line for a shell, with the necessary quotation marks.
 func commandLine(sh shellKind, argv []string) string {
 	if sh == posixShell {
 		quoted := make([]string, len(argv))
@@ -164,13 +166,13 @@ func commandLine(sh shellKind, argv []string) string {
 			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
 			call = chooseIf(i == 0, "& ", call)
 		default:
-			line += `"` + w + `"` // paths on Windows cannot contain quotes
+			line += `"` + w + `"` // On Windows, paths cannot contain quotation marks.
 		}
 	}
 	return call + line
 }
 
-// Home returns the home that the command line or the environment specifies, or "".
+// Home returns the memory directory that the entry's arguments or environment name, or "" if they name none.
 func (s Server) Home() string {
 	home := cmp.Or(s.Env["OXBOW_HOME"], s.Environment["OXBOW_HOME"])
 	argv := s.Argv()

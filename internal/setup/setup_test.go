@@ -1,4 +1,4 @@
-// Files of each client, before and after.
+// This file compares the files of each client before and after setup.
 
 package setup
 
@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// world is a machine without clients below dir.
+// world returns a machine whose directories are below dir and that has no clients.
 func world(dir string) Machine {
 	return Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: filepath.Join(dir, "u"),
 		Dir: filepath.Join(dir, "p"), State: filepath.Join(dir, "u/.config/oxbow/setup")}
@@ -24,8 +24,8 @@ func options() Options {
 		Plugin: func(argv []string) string { return "// oxbow " + strings.Join(argv, " ") + "\n" }}
 }
 
-// absolutePath returns a path that is absolute on the system that runs the test. A relative path of a program is one
-// that a person wrote, which setup keeps.
+// absolutePath returns a path that is absolute on the system that runs the test. With a relative path, setup would
+// assume that a person wrote the entry.
 func absolutePath(path string) string {
 	if runtime.GOOS == "windows" {
 		return "C:" + path
@@ -33,7 +33,7 @@ func absolutePath(path string) string {
 	return path
 }
 
-// run plans and applies.
+// run plans and applies a setup, or the removal of oxbow.
 func run(t *testing.T, c *Client, w Machine, o Options, remove bool) []*Change {
 	t.Helper()
 	plan := c.Plan
@@ -52,7 +52,7 @@ func run(t *testing.T, c *Client, w Machine, o Options, remove bool) []*Change {
 	return all
 }
 
-// tree returns the files below dir with their contents. Their names have slashes on each system.
+// tree returns the contents of the files below dir. The keys are slash-separated paths on each system.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -102,7 +102,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestGolden sets each client up for the user and for a project, and compares what was written.
+// TestGolden sets up each client for the user and for a project, and compares the files with golden files.
 func TestGolden(t *testing.T) {
 	for _, c := range Clients() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// setUpAndRemove sets a client up where there is nothing, does it again, and takes it out. It returns what was written,
-// which is nothing if the client has no files in a project.
+// setUpAndRemove sets up a client that has no files, sets it up again, and removes oxbow. It returns the files that
+// setup wrote, or "" if the client cannot be set up for a project.
 func setUpAndRemove(t *testing.T, c *Client, project bool) string {
 	dir := t.TempDir()
 	w, o := world(dir), options()

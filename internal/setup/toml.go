@@ -1,4 +1,4 @@
-// This file edits TOML files by byte ranges, so that all other bytes stay unchanged.
+// This file edits TOML files. An edit replaces a range of bytes, so that all other bytes stay unchanged.
 
 package setup
 
@@ -14,21 +14,21 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlDocument is a TOML document that is edited by byte ranges.
+// tomlDocument is the text of a TOML file. Edits replace ranges of its bytes.
 type tomlDocument struct {
 	text        []byte
 	expressions []tomlExpression
 	decoded     map[string]any
 }
 
-// tomlExpression is a table header, or a key with its value.
+// tomlExpression is a line or several lines of a TOML file: the header of a table, or a key with its value.
 type tomlExpression struct {
 	isHeader   bool
-	path       []string // full path of the key (for an array of tables, without the index)
-	isArray    bool     // the header belongs to an array of tables
-	from, to   int      // byte range of the expression's lines, including the last line ending
-	valueStart int      // offset of the value
-	valueEnd   int      // offset of the end of the value
+	path       []string // path of the table or key from the root (without indexes for arrays of tables)
+	isArray    bool     // the expression is the header of an element in an array of tables
+	from, to   int      // range of bytes of the lines, including the last line ending
+	valueStart int      // offset at which the value begins
+	valueEnd   int      // offset at which the value ends
 }
 
 func parseTOML(text []byte) (*tomlDocument, error) {
@@ -93,7 +93,7 @@ func (t *tomlDocument) replaceRange(from, to int, text string) error {
 	return t.replaceText(slices.Concat(t.text[:from], []byte(text), t.text[to:]))
 }
 
-// valueAt returns the value at a path, or nil.
+// valueAt returns the decoded value at a path, or nil if there is none.
 func (t *tomlDocument) valueAt(path ...string) any {
 	var v any = t.decoded
 	for _, name := range path {
@@ -106,13 +106,12 @@ func (t *tomlDocument) valueAt(path ...string) any {
 	return v
 }
 
-// hasPath reports whether the expression is at the path or below it.
+// hasPath reports whether the expression is at the given path or below it.
 func (e *tomlExpression) hasPath(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// setFields sets fields of the table at a path, and adds the table if it is missing. It keeps all other fields in the
-// table.
+// setFields sets fields of the table at a path. If there is no table, it adds one. Other fields of the table are kept.
 func (t *tomlDocument) setFields(want fields, path ...string) error {
 	if t.valueAt(path...) == nil {
 		return t.addFields(want, path)
@@ -128,7 +127,7 @@ func (t *tomlDocument) setFields(want fields, path ...string) error {
 	return nil
 }
 
-// addFields appends a table to the text.
+// addFields appends a new table with these fields to the text.
 func (t *tomlDocument) addFields(want fields, path []string) error {
 	nl := lineEnding(t.text)
 	var b strings.Builder
@@ -152,8 +151,8 @@ func (t *tomlDocument) addFields(want fields, path []string) error {
 	return nil
 }
 
-// setField sets one field of the table at a path. A new field is inserted after the last field of the table. If the
-// table does not exist, setField adds it. It fails if the path is that of a list of tables.
+// setField sets one field of the table at a path. A new field is inserted after the table's last field. If there is no
+// table, setField adds one. It fails if an array of tables has the path.
 func (t *tomlDocument) setField(f field, path []string) error {
 	fullPath, last := slices.Concat(path, []string{f.name}), -1
 	for i, e := range t.expressions {
@@ -177,8 +176,8 @@ func (t *tomlDocument) setField(f field, path []string) error {
 	return t.replaceRange(pos, pos, before+tomlKey(f.name)+" = "+tomlValue(f.value)+lineEnding(t.text))
 }
 
-// removeTable removes the table at a path and the tables below it. It also removes the empty line before
-// each header. It keeps comments.
+// removeTable removes the table at a path and all tables below it. It also removes the empty line before each header.
+// It keeps comments.
 func (t *tomlDocument) removeTable(path ...string) error {
 	for i := len(t.expressions) - 1; i >= 0; i-- {
 		e := t.expressions[i]
@@ -197,8 +196,8 @@ func (t *tomlDocument) removeTable(path ...string) error {
 	return nil
 }
 
-// tomlDecodedValue returns the value in the type that the TOML decoder produces for it, so that a wanted value can be
-// compared with a decoded value.
+// tomlDecodedValue converts a value to the type that the TOML decoder uses, so that the value can be compared with a
+// decoded value.
 func tomlDecodedValue(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -231,8 +230,7 @@ func tomlKey(k string) string {
 	return tomlValue(k)
 }
 
-// tomlValue formats a value. The JSON encoding of a string is also valid TOML, except for the
-// character DEL.
+// tomlValue formats a value as TOML. The JSON encoding of a string is also valid TOML, except for the character DEL.
 func tomlValue(v any) string {
 	switch v := v.(type) {
 	case []string:

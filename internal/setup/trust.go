@@ -1,6 +1,6 @@
-// This file marks hooks as trusted for Codex. Codex runs a hook only if config.toml contains the
-// hook's hash. Codex writes the hash when a person confirms the hook in /hooks. If the person asks
-// setup to trust the hooks, setup writes the same entries.
+// This file marks hooks as trusted for Codex. Codex runs a hook only if its file config.toml contains the hook's hash.
+// It writes the hash itself when a person confirms the hook in /hooks. If the person asks setup to trust the hooks,
+// setup writes the same hash.
 
 package setup
 
@@ -10,11 +10,11 @@ import (
 	"unicode"
 )
 
-// maxTimeouts is the maximum timeout of a hook in Codex, in seconds, by event.
+// maxTimeouts contains, for some events, the maximum timeout in seconds that Codex allows for a hook.
 var maxTimeouts = map[string]int{"SessionEnd": 3, "Interrupt": 3}
 
-// codexHandlerHash returns the hash by which Codex identifies a handler: the SHA-256 of its
-// fields as JSON, sorted by name, without spaces.
+// codexHandlerHash returns the hash by which Codex identifies a handler. It is the SHA-256 of the handler's fields as
+// JSON, sorted by name and without spaces.
 func codexHandlerHash(event, matcher string, handler map[string]any) string {
 	h := map[string]any{"async": false, "timeout": float64(600), "type": "command"}
 	for _, name := range []string{"async", "command", "timeout", "additionalContextLimit", "statusMessage"} {
@@ -32,7 +32,7 @@ func codexHandlerHash(event, matcher string, handler map[string]any) string {
 	return "sha256:" + digestHex(encodeJSON(d))
 }
 
-// snakeCase converts a name such as SessionStart to session_start.
+// snakeCase converts a name such as SessionStart to a name such as session_start.
 func snakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -44,8 +44,8 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// codexHookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names of the
-// hooks' entries in Codex' configuration.
+// codexHookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names under which Codex'
+// configuration stores the hashes.
 func codexHookHashes(own ownPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)

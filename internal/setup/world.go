@@ -11,30 +11,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// A Machine is a machine on which clients are set up.
+// A Machine describes what setup needs to know about a computer: its environment and its directories.
 type Machine struct {
 	Getenv func(string) string
 	GOOS   string
-	User   string // the user's home directory
-	Dir    string // the project's directory
-	State  string // the directory of setup's records
+	User   string // home directory of the user
+	Dir    string // directory of the project
+	State  string // directory in which setup stores its records
 }
 
-// userPath returns a path in the user's home directory.
+// userPath returns the path p in the user's home directory.
 func (w Machine) userPath(p string) string { return filepath.Join(w.User, filepath.FromSlash(p)) }
 
-// pathInVariable returns a path in the directory that an environment variable contains. If the variable is not
-// set, the directory is otherwise, relative to the user's home directory.
+// pathInVariable returns the path p in the directory that an environment variable contains. If the variable is not
+// set, the directory is otherwise, in the user's home directory.
 func (w Machine) pathInVariable(variable, otherwise string, p string) string {
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.userPath(otherwise)), filepath.FromSlash(p))
 }
 
-// clientPath returns a path in a client's own directory.
+// clientPath returns the path p in the directory of a client.
 func (w Machine) clientPath(client, p string) string {
 	return filepath.Join(clientfile.HomeDir(client, w.User, w.Getenv), filepath.FromSlash(p))
 }
 
-// configPath returns a path in the user's configuration directory. It follows the rules of Electron
+// configPath returns the path p in the user's configuration directory. Its location follows the rules of Electron
 // programs.
 func (w Machine) configPath(p string) string {
 	switch w.GOOS {
@@ -46,7 +46,7 @@ func (w Machine) configPath(p string) string {
 	return w.pathInVariable("XDG_CONFIG_HOME", ".config", p)
 }
 
-// DisplayPath returns a path for display, with ~ in place of the user's home directory.
+// DisplayPath returns a path as it is shown to people, with ~ for the user's home directory.
 func (w Machine) DisplayPath(path string) string {
 	if w.GOOS == "windows" {
 		return path
@@ -59,7 +59,7 @@ func (w Machine) DisplayPath(path string) string {
 
 func fileExists(p string) bool { _, err := os.Stat(p); return err == nil }
 
-// chooseIf returns a if ok is true, otherwise b.
+// chooseIf returns a if ok is true, and otherwise b.
 func chooseIf[T any](ok bool, a, b T) T {
 	if ok {
 		return a

@@ -1,4 +1,4 @@
-// This file appends records and handles failed writes.
+// This file appends records to the log and handles writes that fail.
 
 package wal
 
@@ -12,25 +12,24 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Payload is a record to be appended.
+// A Payload contains what the caller specifies about a record to append.
 type Payload struct {
 	Type     uint8
 	Time     int64 // nanoseconds since 1970
 	Body     []byte
-	Digest   [32]byte // digest of the body (zero means that it is computed)
-	IsUrgent bool     // the append may use the reserve on a full disk, because the record will free space
+	Digest   [32]byte // digest of the body; zero means that the log computes it
+	IsUrgent bool     // the append may use the reserved free space on a full disk, because the record will free space
 }
 
-// Append writes records at the log's position and returns them once they are on stable
-// storage. The lock must be held and all records must have been read.
+// Append writes records after the last record of the log, and returns them once they are on stable storage. The caller
+// must hold the lock and must have read all records.
 //
-// If the error matches [ErrFull], nothing was written. If the error matches [ErrUnknown], the
-// records may or may not be found later, and the log refuses further appends.
+// If the error matches [ErrFull], nothing was written. If the error matches [ErrUnknown], the records may or may not
+// be in the log later, and the log refuses further appends.
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 
-// AppendWhile is like [Log.Append], and calls work, unless it is nil, when the records are written
-// but not yet durable. So work overlaps with the write to the device. work is not called if nothing
-// was written or if the sync cannot be started.
+// AppendWhile is like [Log.Append], but also calls work while the device makes the records durable, so that both
+// happen at the same time. work may be nil. It is not called if nothing was written or if the sync cannot be started.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.prepareFile(); err != nil {
 		return nil, err
@@ -54,8 +53,8 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		return nil, l.undoFailedWrite(n, err)
 	}
 	if err := l.syncFile(work); err != nil {
-		// After a failed sync it is unknown which data was written, and another sync of
-		// this file could succeed without writing the data. Therefore write a new file.
+		// After a failed sync, it is unknown which data was written, and another sync of this file may succeed without
+		// writing the data. Therefore write a new file.
 		if rerr := l.rewriteAfterSyncError(buf[l.endOffset-from:], "", err); rerr != nil {
 			return nil, rerr
 		}
@@ -70,9 +69,8 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	return recs, nil
 }
 
-// prepareFile makes sure that the file can be written to after the position: the file exists,
-// contains everything that was durable, has no second name, and has free space after the last
-// record.
+// prepareFile ensures that bytes can be written to the file after the last record. It ensures that the file exists,
+// contains everything that was durable, has no second name, and has free space after the last record.
 func (l *Log) prepareFile() error {
 	if l.appendErr != nil {
 		return errors.Join(ErrReadOnly, l.appendErr)
@@ -107,11 +105,11 @@ func (l *Log) syncFile(work func()) error {
 	return l.file.Sync()
 }
 
-// prependUnsynced prepends to buf the records before the position that may not be on stable storage,
-// because another process has just appended them. It returns the offset at which buf must be
-// written. Another process's sync may have failed, and that process may have died before it
-// could record this. A later sync would then succeed without writing the records. Therefore the
-// same bytes are written again.
+// prependUnsynced prepends to buf the records that another process has just appended and that may not be on stable
+// storage. It returns the offset at which buf must be written.
+//
+// The reason is a failed sync: the other process may have died before it could record the failure. A later sync would
+// then succeed without writing the records. Therefore the same bytes are written again.
 func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
 		return l.endOffset, nil
@@ -124,8 +122,8 @@ func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
 	return l.syncedEnd, nil
 }
 
-// chainPayloads creates the records of the payloads, which continue the chain. buf contains the encoded records.
-// isUrgent is true if all payloads are urgent.
+// chainPayloads builds records from the payloads. The records continue the chain of the log. buf contains the encoded
+// records. isUrgent is true if all payloads are urgent.
 func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
 	seq := l.lastSeq
 	chain := l.lastChain
@@ -164,12 +162,12 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 	return recs, buf, isUrgent, nil
 }
 
-// makeRoom ensures that n bytes fit after the position, followed by the reserve unless the
-// append is urgent.
+// makeRoom extends the file, if necessary, so that n bytes fit after the last record. Unless the append is urgent, the
+// reserve must also fit after these bytes.
 func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	need := l.endOffset + n
 	if need+l.freeReserve <= l.fileSize {
-		return nil // do nothing, because a write extends a file that another process has truncated
+		return nil // Another process has truncated the file. Do nothing, because the write will extend it.
 	}
 	fi, err := l.file.Stat()
 	if err != nil {
@@ -193,7 +191,8 @@ func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	return asFullError(err)
 }
 
-// undoFailedWrite removes the rest of a failed write, so that the records certainly do not exist.
+// undoFailedWrite truncates the file after a failed write of n bytes, so that none of the records exist. It returns
+// err, or an error that matches ErrUnknown if truncating fails.
 func (l *Log) undoFailedWrite(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
 		if terr := l.truncateAtPosition(); terr != nil {
@@ -204,7 +203,7 @@ func (l *Log) undoFailedWrite(n int, err error) error {
 	return asFullError(err)
 }
 
-// createFile creates the file with only its header.
+// createFile creates the file with only a header.
 func (l *Log) createFile() error {
 	switch _, err := l.fs.Stat(l.name); {
 	case err == nil:
@@ -218,7 +217,7 @@ func (l *Log) createFile() error {
 	}
 	h.BaseChain = FirstChain(h.ID)
 	err := l.swapFile(&h, "", func(*Rewriter) error { return nil })
-	if l.file != nil { // the file exists, but its name may not be durable
+	if l.file != nil { // the file exists, but its name in the directory may not be durable
 		l.endOffset = HeaderSize
 		l.lastSeq = 0
 		l.lastChain = h.BaseChain
@@ -228,7 +227,7 @@ func (l *Log) createFile() error {
 	return asReadOnlyError(asFullError(err))
 }
 
-// CreateFile creates the file if it does not exist. The lock must be held.
+// CreateFile creates the file if it does not exist. The caller must hold the lock.
 func (l *Log) CreateFile() error {
 	if l.file != nil {
 		return nil

@@ -1,6 +1,6 @@
 //go:build unix || wasip1 || js
 
-// This file recognizes the error of a read-only file system.
+// This file recognizes the error that a read-only file system returns.
 
 package wal
 

@@ -1,4 +1,4 @@
-// This file recognizes the error of a write-protected volume.
+// This file recognizes the error that a write-protected volume returns.
 
 package wal
 
@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// errorWriteProtect is ERROR_WRITE_PROTECT of the Windows API.
+// errorWriteProtect is the error code ERROR_WRITE_PROTECT of the Windows API.
 const errorWriteProtect = syscall.Errno(19)
 
 func isReadOnlyFS(err error) bool { return errors.Is(err, errorWriteProtect) }

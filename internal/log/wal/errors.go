@@ -12,32 +12,32 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The sentinel errors.
+// Errors that callers compare with errors.Is.
 var (
 	// ErrNotLog means that the file is not a log.
 	ErrNotLog = errors.New("the file does not begin as an oxbow store does")
-	// ErrReadOnly means that the log cannot be written.
+	// ErrReadOnly means that the log cannot be written to.
 	ErrReadOnly = errors.New("the log is read-only")
 	// ErrFull means that the device has no space left. Nothing was written.
 	ErrFull = errors.New("no space left on the device")
 	// ErrVanished means that the file was removed while it was open.
 	ErrVanished = errors.New("the file was removed while it was open")
-	// ErrUnknown means that a record was written but may not be durable.
+	// ErrUnknown means that records were written but may not survive a crash.
 	ErrUnknown = errors.New("the record may or may not be durable")
 )
 
-// A CorruptError reports that acknowledged records are damaged.
+// A CorruptError reports damage to records that were on stable storage.
 type CorruptError struct {
 	Offset   int64
 	Reason   string
-	LostSeqs []uint64 // known numbers of damaged records
+	LostSeqs []uint64 // sequence numbers of the lost records, as far as they are known
 }
 
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("damaged at byte %d: %s", e.Offset, e.Reason)
 }
 
-// recordDamage is the internal form of a CorruptError.
+// recordDamage describes damage at an offset. Exported methods convert it to a CorruptError.
 type recordDamage struct {
 	offset int64
 	reason string
@@ -45,7 +45,7 @@ type recordDamage struct {
 
 func (d *recordDamage) Error() string { return d.reason }
 
-// A BusyError reports that another process holds the lock.
+// A BusyError reports that another process held the lock during the whole wait.
 type BusyError struct {
 	Waited time.Duration
 	Holder LockHolder
@@ -55,11 +55,11 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("waited %s for the lock", e.Waited.Round(time.Millisecond))
 }
 
-// A RolledBackError reports that the file lacks durable changes, because an older copy replaced the
-// file or the end of the file was cut off.
+// A RolledBackError reports that the file lacks changes that were durable, because an older copy replaced the file or
+// the end of the file was cut off.
 type RolledBackError struct {
-	LastSeq    uint64 // last sequence number in the file
-	DurableSeq uint64 // last sequence number known to be durable
+	LastSeq    uint64 // sequence number of the last change in the file
+	DurableSeq uint64 // sequence number of the last change that is known to have been durable
 }
 
 func (e *RolledBackError) Error() string {
@@ -71,14 +71,14 @@ func (e *RolledBackError) Error() string {
 	)
 }
 
-// matchingError is a file system error that also matches means, an error of this package.
+// matchingError is the error err of a file system that also matches sentinel, an error of this package.
 type matchingError struct{ sentinel, err error }
 
 func (r *matchingError) Error() string   { return r.err.Error() }
 func (r *matchingError) Unwrap() []error { return []error{r.sentinel, r.err} }
 
-// asFullError converts an error about a full disk, or about a file that must not grow, to an
-// error that matches ErrFull.
+// asFullError returns err so that it matches ErrFull, if err says that the disk is full or that the file must not
+// grow.
 func asFullError(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return &matchingError{ErrFull, err}
@@ -86,7 +86,7 @@ func asFullError(err error) error {
 	return err
 }
 
-// asReadOnlyError converts permission errors of a file system to errors that match ErrReadOnly.
+// asReadOnlyError returns err so that it matches ErrReadOnly, if err is a permission error of a file system.
 func asReadOnlyError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
 		return &matchingError{ErrReadOnly, err}

@@ -75,28 +75,28 @@ import (
 )
 
 const (
-	// FormatVersion is the format version that this package reads and writes.
+	// FormatVersion is the version of the file format that this package reads and writes.
 	FormatVersion = 1
 
 	// MaxBody is the maximum size of a record's body in bytes.
 	MaxBody = 64 << 20
 
-	// HeaderSize is the size of the header in bytes.
+	// HeaderSize is the size of the file's header in bytes.
 	HeaderSize = 96
 
-	// RecordOverhead is the size of a record without its body, in bytes.
+	// RecordOverhead is the number of bytes that a record has in addition to its body.
 	RecordOverhead = prefixSize + chainSize
 
 	prefixSize = 40
 	chainSize  = 32
 
-	// MinUnchainedType is the lowest record type outside of the chain.
+	// MinUnchainedType is the lowest type of records that do not belong to the chain.
 	MinUnchainedType = 128
 
-	// TypeBase is the type of records in the base section.
+	// TypeBase is the type of the records in the base section.
 	TypeBase = 128
 
-	// TypeSeal is the type of seals.
+	// TypeSeal is the type of a seal, an empty record that marks the record before it as durable.
 	TypeSeal = 255
 )
 
@@ -111,11 +111,11 @@ type Header struct {
 	ID        [16]byte
 	Created   int64 // nanoseconds since 1970
 	BaseSeq   uint64
-	BaseChain [32]byte // chain at Base
-	BaseEnd   int64    // end of the base section
+	BaseChain [32]byte // chain of the change BaseSeq
+	BaseEnd   int64    // offset at which the base section ends
 }
 
-// Record is a record of a log.
+// Record is one record in a log.
 type Record struct {
 	Seq        uint64
 	DurableSeq uint64
@@ -123,13 +123,13 @@ type Record struct {
 	Type       uint8
 	Body       []byte
 	Chain      [32]byte
-	Offset     int64 // offset of its first byte in the file
+	Offset     int64 // offset of the record's first byte in the file
 }
 
-// encodedSize returns the size of the record in the file.
+// encodedSize returns the number of bytes that the record has in the file.
 func (r *Record) encodedSize() int64 { return RecordOverhead + int64(len(r.Body)) }
 
-// IsChainedRecord reports whether r is the chained record with this sequence number and chain.
+// IsChainedRecord reports whether r belongs to the chain and has this sequence number and chain.
 func (r *Record) IsChainedRecord(seq uint64, chain [32]byte) bool {
 	return r.Type < MinUnchainedType && r.Seq == seq && r.Chain == chain
 }
@@ -148,21 +148,20 @@ func (h *Header) encode() []byte {
 	return b
 }
 
-// FirstChain returns the chain at base 0 for a log with this identity.
+// FirstChain returns the chain before the first change of a new log with this identity.
 func FirstChain(id [16]byte) [32]byte {
 	h := Header{ID: id}
 	return sha256.Sum256(h.encode()[:32])
 }
 
-// HeaderID returns the identity in a log's header. It returns an error if the header is
-// damaged or has an unknown version.
+// HeaderID returns the identity of the log in an encoded header. It returns an error if the header is damaged or has
+// an unknown version.
 func HeaderID(header []byte) ([16]byte, error) {
 	h, err := decodeHeader(header)
 	return h.ID, err
 }
 
-// decodeHeader decodes a header. Its errors may be a *recordDamage, which the caller must
-// convert.
+// decodeHeader decodes a header. An error may be a *recordDamage, which the caller must convert to a CorruptError.
 func decodeHeader(b []byte) (Header, error) {
 	if len(b) < len(fileMagic) || [8]byte(b[:8]) != fileMagic {
 		return Header{}, ErrNotLog
@@ -171,8 +170,8 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &recordDamage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// Check the version first, because a newer version may have a different header. If the checksum
-	// is valid for this version, the version field is damaged.
+	// Check the version first, because a newer version may have a different header. If the checksum is nevertheless
+	// that of this version, the version field is damaged.
 	if v := le.Uint32(b[8:]); v != FormatVersion {
 		known := append(le.AppendUint32(bytes.Clone(b[:8]), FormatVersion), b[12:92]...)
 		if v == 0 || crc32.Checksum(known, crcTable) == le.Uint32(b[92:]) {
@@ -198,10 +197,10 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// checksumSeed returns the state of the checksum after the log's identity.
+// checksumSeed returns the CRC-32C of the log's identity, with which the checksum of each record begins.
 func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], crcTable) }
 
-// appendRecord appends the encoded record to b.
+// appendRecord appends the encoded record to b. seed is the result of checksumSeed.
 func appendRecord(b []byte, r *Record, seed uint32) []byte {
 	le := binary.LittleEndian
 	start := len(b)
@@ -219,15 +218,15 @@ func appendRecord(b []byte, r *Record, seed uint32) []byte {
 	return append(b, r.Chain[:]...)
 }
 
-// Reasons why bytes are not a record.
+// decodeRecord returns these errors for bytes that are not a complete record.
 var (
 	errLogEnd      = errors.New("the log ends here")
 	errShortRecord = errors.New("the record is cut short")
 )
 
-// decodeRecord decodes the record at the start of b. Its body shares memory with b. The
-// error is errLogEnd if there is free space. It is errShortRecord if b has too few bytes, and need
-// is then the required number. Other errors describe the damage.
+// decodeRecord decodes the record at the start of b. The record's body shares memory with b. The error is errLogEnd if
+// b begins with free space. It is errShortRecord if b is too short, and then need is the required length. Other errors
+// describe damage.
 func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if len(b) < prefixSize {
 		return Record{}, prefixSize, errShortRecord
@@ -266,7 +265,7 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	return r, need, nil
 }
 
-// NextChain returns the chain of a chained record.
+// NextChain returns the chain of a record from the chain of the previous record and from the record's fields.
 func NextChain(previousChain [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
 	var b [32 + 8 + 8 + 1 + 32]byte
 	copy(b[:], previousChain[:])
@@ -292,10 +291,10 @@ func isZero(b []byte) bool {
 	return true
 }
 
-// A VersionError reports that this package does not support the version of the file.
+// A VersionError reports that this package does not support the file's version or flags.
 type VersionError struct {
 	Version      uint32
-	UnknownFlags uint32 // flags that this version does not know, if the version itself is supported
+	UnknownFlags uint32 // unsupported flags, if the version itself is supported
 }
 
 func (e *VersionError) Error() string {
@@ -305,27 +304,27 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Version, FormatVersion)
 }
 
-// lockMeta is the content of the lock file: the current or last lock holder, and the durable end of
-// the log, which reveals whether the log went back to an earlier state. The lock file is not
-// synced. The metadata describe only data on stable storage. After a crash, the lock file may be
-// outdated or missing, but the lock file is never ahead of the log. A checksum is needed, because a
-// crash may leave a mixture of two versions with a wrong number. A wrong number could name
+// lockMeta is the content of the lock file. It describes the process that holds the lock or held it last, and how far
+// the log is durable. By the latter, a process notices that the log went back to an earlier state.
+//
+// The lock file is not synced, so it may be outdated or missing after a crash. It never claims more than is on stable
+// storage. A checksum is needed, because a crash may leave a mixture of two versions. A wrong number could name
 // changes that never existed, and the log would be refused because it lacks them.
 type lockMeta struct {
 	LockHolder
-	ID         string `json:"id,omitempty"`      // identity of the log in hex
-	DurableSeq uint64 `json:"durable,omitempty"` // highest sequence number known to be on stable storage
-	// A sync of the file failed, and the log could not replace the file.
+	ID         string `json:"id,omitempty"`      // identity of the log, in hex
+	DurableSeq uint64 `json:"durable,omitempty"` // highest sequence number that is known to be on stable storage
+	// a sync of the file failed, and the log could not replace the file
 	HasFailedSync bool   `json:"unsynced,omitempty"`
-	Checksum      uint32 `json:"sum,omitempty"` // CRC-32C of the encoded ID, DurableSeq and HasFailedSync
+	Checksum      uint32 `json:"sum,omitempty"` // CRC-32C of the encoded fields ID, DurableSeq and HasFailedSync
 }
 
-// lockMetaSize is the size of the lock file in bytes. It is padded with spaces, so that a
-// single write replaces the whole content.
+// lockMetaSize is the size of the lock file in bytes. The content is padded with spaces to this size, so that a single
+// write replaces all of it.
 const lockMetaSize = 256
 
-// encode appends the metadata of this process to b as JSON with lockMetaSize bytes. It encodes the
-// JSON by hand, because it is called for every change and must be fast.
+// encode appends the metadata to b: JSON, padded to lockMetaSize bytes. It builds the JSON by hand, because it is
+// called for every change and must be fast.
 func (n *lockMeta) encode(b []byte) []byte {
 	b = append(b, lockFilePrefix()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)
@@ -346,7 +345,7 @@ func (n *lockMeta) encode(b []byte) []byte {
 	return append(b[:lockMetaSize-1], '\n')
 }
 
-// appendFields appends the fields that affect decisions, which the checksum covers.
+// appendFields appends the fields that the checksum covers, on which decisions are based.
 func (n *lockMeta) appendFields(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)

@@ -1,4 +1,4 @@
-// This file determines the identity of a log with a damaged header from its records.
+// This file reconstructs the damaged header of a log from the log's records.
 
 package wal
 
@@ -11,12 +11,13 @@ import (
 	"slices"
 )
 
-// guessHeader reconstructs a damaged header. The checksum of each record depends on the
-// log's identity. Possible identities are the header's identity with at most one wrong
-// bit, and the identity in the lock file (knownID). An identity is right if it makes a
-// record's checksum correct. If two records agree on an unknown identity, the returned
-// header has the zero identity. Otherwise the error is ErrNotLog. Each byte of the file is
-// read only a few times, even if the lengths in the records are wrong.
+// guessHeader reconstructs a damaged header by finding the log's identity, on which the checksum of each record
+// depends. It tries the identity in the header with at most one wrong bit, and the identity in the lock file
+// (knownID). An identity is right if it makes the checksum of a record correct.
+//
+// If two records have checksums that fit one unknown identity, the returned header has the zero identity, and seed is
+// the checksum of that identity. Otherwise the error is ErrNotLog. Each byte of the file is read only a few times,
+// even if the lengths in the records are wrong.
 func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
@@ -58,11 +59,12 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	return h, seed, err
 }
 
-// maxReadsPerByte limits how often, on average, each byte of the file is read.
+// maxReadsPerByte limits how often each byte of the file is read on average.
 const maxReadsPerByte = 4
 
-// seedAt computes the checksum seed with which the bytes at offset are a valid record, and returns the seed and the
-// size of the record. It returns size 0 if the bytes cannot be a record that ends at or before end.
+// seedAt assumes that a record begins at offset, and computes the checksum seed that makes the record valid. It
+// returns the seed and the size of the record in bytes. The size is 0 if the bytes cannot be a record that ends at or
+// before end.
 func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
 	var b [prefixSize]byte
 	if _, err := f.ReadAt(b[:], offset); err != nil && err != io.EOF {
@@ -74,7 +76,7 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 		return 0, 0, nil
 	}
 	if b[32] == 0 || b[33]|b[34]|b[35] != 0 {
-		return 0, 0, nil // the type of a record is not 0, and the three bytes after it are 0
+		return 0, 0, nil // Not a record: its type must not be 0, and the three bytes after the type must be 0.
 	}
 	rest := make([]byte, n+chainSize)
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {
@@ -83,7 +85,7 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), RecordOverhead + n, nil
 }
 
-// checksumBefore returns the CRC-32C from which appending p results in sum.
+// checksumBefore computes a CRC-32C backwards: it returns the checksum that becomes sum when p is appended.
 func checksumBefore(sum uint32, p []byte) uint32 {
 	c := ^sum
 	for _, b := range slices.Backward(p) {
@@ -93,7 +95,7 @@ func checksumBefore(sum uint32, p []byte) uint32 {
 	return ^c
 }
 
-// crcTableIndex maps the highest byte of a table value to its index.
+// crcTableIndex maps the highest byte of each value in crcTable to the value's index. All these bytes differ.
 var crcTableIndex = func() (places [256]byte) {
 	for i, v := range crcTable {
 		places[v>>24] = byte(i)
@@ -101,8 +103,8 @@ var crcTableIndex = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMark calls fn with each offset from from on at which the file has a record's
-// mark, until fn returns false.
+// eachRecordMark calls fn with each offset, from the offset from on, at which the mark of a record is. It ends when fn
+// returns false.
 func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool) error {
 	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	for from < size {

@@ -1,4 +1,4 @@
-// Tests which files are taken for logs whose header is damaged.
+// This file tests which files are recognized as logs although their header is damaged.
 
 package wal
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// countingReader counts the bytes that are read.
+// countingReader counts the bytes that are read through it.
 type countingReader struct {
 	io.ReaderAt
 	n int64
@@ -37,7 +37,7 @@ func TestGuessReadsLittle(t *testing.T) {
 		file := make([]byte, HeaderSize, size)
 		for len(file)+prefixSize <= size {
 			m := mark(max(0, (size-len(file))/2-RecordOverhead))
-			binary.LittleEndian.PutUint32(m[8:], uint32(len(file))) // no two are of one identity
+			binary.LittleEndian.PutUint32(m[8:], uint32(len(file))) // each record would need a different identity
 			file = append(file, m...)
 		}
 		r := &countingReader{ReaderAt: bytes.NewReader(file)}

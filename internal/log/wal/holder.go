@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// LockHolder describes the process that holds the lock. That process wrote the description, so
-// it is only used in messages and not for decisions.
+// LockHolder describes the process that holds the lock. It is used only in messages and never for decisions, because
+// the process itself wrote the description.
 type LockHolder struct {
 	PID         int       `json:"pid"`
 	Program     string    `json:"program"`
@@ -21,7 +21,7 @@ type LockHolder struct {
 	IsSuspended bool      `json:"-"` // the process is suspended
 }
 
-// lockFilePrefix returns the start of the lock file up to the time, which is constant in a process.
+// lockFilePrefix returns the beginning of the lock file, up to the time. It is constant during the life of a process.
 var lockFilePrefix = sync.OnceValue(func() string {
 	name, err := json.Marshal(programName())
 	if err != nil {
@@ -42,7 +42,7 @@ func programName() string {
 	return name[:min(len(name), 48)]
 }
 
-// mayBeSubcommand reports whether an argument is short and not a flag.
+// mayBeSubcommand reports whether a command-line argument is short and not a flag.
 func mayBeSubcommand(arg string) bool {
 	return !strings.HasPrefix(arg, "-") && len(arg) < 16
 }

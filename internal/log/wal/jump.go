@@ -8,12 +8,11 @@ import (
 	"io"
 )
 
-// JumpToRecord sets the position to the end of the chained record at this offset, as if all records
-// before it had been read. Damage before it is not detected. The record must have this
-// sequence number and chain, which proves that the history before it is as expected. Offset
-// 0 means the log's base. The bytes before synced must be known to be on stable storage. If
-// it returns an error (a *[CorruptError] or a file system error), the position does not
-// change.
+// JumpToRecord moves the position to the end of the chained record at the given offset, as if all records before it
+// had been read. The record must have the given sequence number and chain. This proves that the history before it is
+// as expected, but damage before it is not detected. Offset 0 means the base of the log. The bytes before offset
+// synced must be known to be on stable storage. If JumpToRecord returns an error (a *[CorruptError] or a file system
+// error), the position does not change.
 func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int64) error {
 	wrong := func(offset int64) error {
 		return &CorruptError{
@@ -43,21 +42,20 @@ func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int6
 	return nil
 }
 
-// SyncedOffset returns an offset before which everything is on stable storage.
+// SyncedOffset returns an offset. All bytes before it are on stable storage.
 func (l *Log) SyncedOffset() int64 { return l.syncedEnd }
 
-// Reader reads records at ascending offsets with few system calls. Only one goroutine may
-// use a Reader.
+// Reader reads records at ascending offsets with few system calls. It must not be used by several goroutines at once.
 type Reader struct {
 	log       *Log
 	buf       []byte
-	bufOffset int64 // offset of buf in the file
+	bufOffset int64 // offset in the file of the first byte in buf
 }
 
-// NewReader returns a reader of the records in l. It does not affect the position.
+// NewReader returns a reader of the log's records. Reading does not move the position of the log.
 func (l *Log) NewReader() *Reader { return &Reader{log: l} }
 
-// RecordAt returns the record at this offset. Its body is valid until the next call.
+// RecordAt returns the record at an offset in the file. The record's body is valid until the next call.
 func (r *Reader) RecordAt(offset int64) (Record, error) {
 	want := int64(1)
 	for {
@@ -71,18 +69,19 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 		if err == nil {
 			return rec, nil
 		}
-		if need <= want || offset+need > r.log.Size() { // do not trust a length that exceeds the file's size
+		// The length in the record is wrong, because it exceeds the file.
+		if need <= want || offset+need > r.log.Size() {
 			return Record{}, &CorruptError{Offset: offset, Reason: err.Error()}
 		}
 		want = need
 	}
 }
 
-// fillBuffer reads at least minBytes bytes at this offset.
+// fillBuffer fills the buffer with at least minBytes bytes from an offset in the file.
 func (r *Reader) fillBuffer(offset, minBytes int64) error {
 	size := int64(pageChunk)
 	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstChunk {
-		size = readChunk // read more at a time, because the reads are sequential
+		size = readChunk // Read a larger part, because the next reads will follow directly.
 	}
 	size = max(size, minBytes)
 	if int64(cap(r.buf)) < size {

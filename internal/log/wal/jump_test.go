@@ -1,4 +1,4 @@
-// Tests going to a position without reading what stands before it.
+// This file tests moving the position without reading the records before it.
 
 package wal
 
@@ -55,7 +55,7 @@ func TestJump(t *testing.T) {
 	add(t, c, "seven")
 	same(t, all(t, a), "7 seven")
 
-	// Damage before the position is not looked at; after it, it is.
+	// Damage before the position is not noticed, but damage after it is.
 	damaged := image(t, fsys)
 	damaged[places[0].offset+40] ^= 1
 	d := open(t, fsWith(t, damaged))

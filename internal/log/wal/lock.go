@@ -12,9 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Lock acquires the write lock and waits for it as long as the options allow. After that
-// time it returns a *[BusyError]. If the lock file cannot be created, the error matches
-// [ErrReadOnly].
+// Lock acquires the write lock. It waits as long as the options allow, and then returns a *[BusyError]. If the lock
+// file cannot be created, the error matches [ErrReadOnly].
 func (l *Log) Lock(ctx context.Context) error {
 	if l.opts.ReadOnly {
 		return ErrReadOnly
@@ -33,7 +32,7 @@ func (l *Log) Lock(ctx context.Context) error {
 		l.lock = k
 	}
 	if l.isMetaPending {
-		return nil // the lock was never released
+		return nil // This log still holds the lock from an earlier call.
 	}
 	ok, waited, err := vfs.AcquireLock(ctx, l.lock, l.opts.LockWait)
 	if err != nil {
@@ -44,18 +43,19 @@ func (l *Log) Lock(ctx context.Context) error {
 	}
 	noted := false
 	defer func() {
-		if !noted { // the clock panicked
+		if !noted { // The clock has panicked, so release the lock.
 			_ = l.lock.Unlock()
 		}
 	}()
-	l.freeOffset.Store(-1) // forget earlier observations, because they may be outdated
+	// Earlier observations of the file may be outdated, because other processes may have written to it.
+	l.freeOffset.Store(-1)
 	l.readLockMeta()
 	_ = l.writeLockMeta()
 	noted = true
 	return nil
 }
 
-// createDir creates the directory of the log and its missing parents, durably.
+// createDir creates the directory of the log and its missing parents, and makes their names durable.
 func (l *Log) createDir() error {
 	dir := path.Dir(l.name)
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
@@ -70,8 +70,8 @@ func (l *Log) createDir() error {
 	return nil
 }
 
-// Unlock releases the write lock. If the log could not record its failure in the lock file,
-// Unlock tries again, and keeps the lock if that fails.
+// Unlock releases the write lock. If a failure of the log could not be written to the lock file before, Unlock tries
+// again. If that also fails, it keeps the lock.
 func (l *Log) Unlock() error {
 	l.isMetaPending = l.isMetaPending && l.writeLockMeta() != nil
 	if l.isMetaPending {
@@ -80,8 +80,8 @@ func (l *Log) Unlock() error {
 	return l.lock.Unlock()
 }
 
-// HoldLock acquires the write lock of the log with this name, even if the log cannot be opened.
-// The caller must call release.
+// HoldLock acquires the write lock of the log with this name. It works even if the log cannot be opened. The caller
+// must call release.
 func HoldLock(ctx context.Context, fsys vfs.FS, name string, o Options) (release func() error, err error) {
 	if o.Clock == nil {
 		o.Clock = time.Now

@@ -1,5 +1,4 @@
-// This file reads and writes the metadata in the lock file: the lock holder and the durable
-// end of the log.
+// This file reads and writes the metadata in the lock file: who holds the lock, and how far the log is durable.
 
 package wal
 
@@ -14,18 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// LockMeta is the content of a log's lock file. It may be outdated or belong to another
-// file.
+// LockMeta is the content of a log's lock file. It may be outdated, or belong to a file that was replaced.
 type LockMeta struct {
-	LockHolder           // the process that holds the lock or held it last
+	LockHolder           // the process that holds the lock, or that held it last
 	ID            string // identity of the log in hex (see [Header].ID)
 	DurableSeq    uint64 // highest sequence number that was known to be on stable storage
-	HasFailedSync bool   // a sync of the file failed, and the log could not replace the file
+	HasFailedSync bool   // a sync of the file failed, and the log could not be written to a new file
 }
 
-// ReadLockMeta reads the lock file of the log with this name, without locking it. ok is
-// false if the file does not exist or cannot be read. If its checksum is wrong, only
-// the holder is returned.
+// ReadLockMeta reads the lock file of the log with this name. It does not acquire the lock. ok is false if the file
+// does not exist or cannot be read. If the checksum is wrong, only the holder is returned.
 func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	l := Log{fs: fsys, name: name}
 	var n lockMeta
@@ -45,7 +42,7 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	return LockMeta{n.LockHolder, n.ID, n.DurableSeq, n.HasFailedSync}, true
 }
 
-// hasSecondName reports whether a lock file is known to have several names.
+// hasSecondName reports whether the lock file has several names (hard links). It returns false if that is unknown.
 func hasSecondName(fsys vfs.FS, name string) bool {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -56,8 +53,7 @@ func hasSecondName(fsys vfs.FS, name string) bool {
 	return err == nil && isShared
 }
 
-// lockFileID returns the identity in the lock file, or nil if the file does not
-// contain it.
+// lockFileID returns the identity of the log that is recorded in the lock file, or nil if there is none.
 func lockFileID(fsys vfs.FS, name string) []byte {
 	meta, _ := ReadLockMeta(fsys, name)
 	id, err := hex.DecodeString(meta.ID)
@@ -75,8 +71,8 @@ func LockName(name string) string {
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
-// readLockMeta reads the metadata that the last lock holder wrote. A file that cannot be read
-// is treated as empty.
+// readLockMeta reads the metadata that the last holder of the lock wrote. If the lock file cannot be read, the
+// metadata is empty.
 func (l *Log) readLockMeta() {
 	if l.metaFile == nil {
 		l.meta = lockMeta{}
@@ -91,7 +87,7 @@ func (l *Log) readLockMeta() {
 	b := &l.lastReadMeta
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.lastWrittenMeta {
-		return // no other process has had the lock since, so the metadata is unchanged
+		return // No other process has held the lock since this log wrote the metadata.
 	}
 	l.meta = lockMeta{}
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Checksum != crc32.Checksum(l.meta.appendFields(nil), crcTable) {
@@ -100,13 +96,13 @@ func (l *Log) readLockMeta() {
 	if l.hasMetaSecondName {
 		l.meta.DurableSeq = 0
 	}
-	// The last holder may not have seen the last append of this process.
+	// The last holder may have written the metadata before it saw this process's last append.
 	if l.meta.ID == l.durableMeta.ID || l.meta.ID == "" {
 		l.meta.ID, l.meta.DurableSeq = l.durableMeta.ID, max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
 	}
 }
 
-// writeLockMeta writes the metadata of this process to the lock file.
+// writeLockMeta writes this process's metadata to the lock file.
 func (l *Log) writeLockMeta() error {
 	if l.metaFile == nil {
 		return errors.New("the lock file cannot be written")
@@ -114,14 +110,14 @@ func (l *Log) writeLockMeta() error {
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
 	if l.hasMetaSecondName && !meta.HasFailedSync {
-		meta.ID = "" // under the name in the lock file, the log may be shorter
+		meta.ID = "" // Write no identity, because the log with the lock file's other name may be shorter.
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.lastWrittenMeta[:0]), 0)
 	return err
 }
 
-// updateDurableMeta notes the log's durable end for the next write of the lock file. Only
-// the lock holder may change the metadata, while readers may change other fields.
+// updateDurableMeta prepares the metadata for the next write of the lock file: it sets how far the log is durable.
+// Only the lock holder may call it.
 func (l *Log) updateDurableMeta() {
 	l.durableMeta = lockMeta{ID: l.identityHex(), DurableSeq: l.durableSeq}
 	if l.meta.ID != l.durableMeta.ID {
@@ -141,8 +137,8 @@ func (l *Log) identityHex() string {
 	return l.hexID
 }
 
-// AcceptCurrent accepts the current log, which must have been read to its end, regardless of the
-// lock file. The lock must be held.
+// AcceptCurrent accepts the log as it is, even if the lock file says that the log lacks durable changes. The log must
+// have been read to its end, and the caller must hold the lock.
 func (l *Log) AcceptCurrent() {
 	l.durableSeq = min(l.durableSeq, l.lastSeq)
 	l.meta = lockMeta{}
@@ -150,7 +146,7 @@ func (l *Log) AcceptCurrent() {
 	_ = l.writeLockMeta()
 }
 
-// ReadLockHolder reads which process holds the lock or held it last.
+// ReadLockHolder reads from the lock file which process holds the lock or held it last.
 func (l *Log) ReadLockHolder() LockHolder {
 	var h LockHolder
 	b, err := vfs.ReadFile(l.fs, l.lockName(), 4096)

@@ -1,4 +1,4 @@
-// Tests what others learn of a log from its lock file.
+// This file tests what other processes learn about a log from its lock file.
 
 package wal
 
@@ -15,7 +15,7 @@ func TestNoted(t *testing.T) {
 	if n, ok := ReadLockMeta(fsys, "log"); ok {
 		t.Errorf("ReadLockMeta of no file = %+v, want none", n)
 	}
-	// A file that is no log can be held as well.
+	// The lock can also be held for a file that is not a log.
 	if err := vfs.WriteFile(fsys, "log", []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The note of each change says what was durable before it.
+	// The metadata for each change says that the changes before it were durable.
 	for range 3 {
 		if err := l.Lock(t.Context()); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// Half of another note: the numbers do not count.
+	// If the file mixes two versions, the numbers in it are ignored.
 	b, err := vfs.ReadFile(fsys, LockName("log"), -1)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,4 @@
-// This file implements an open log with its position, and detects writes of other
-// processes.
+// This file implements an open log with its position, and detects changes by other processes.
 
 package wal
 
@@ -15,30 +14,28 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Options of a log. Zero fields mean the default.
+// Options configure a log. A zero field means the default.
 type Options struct {
-	Clock       func() time.Time // default: time.Now
-	Rand        io.Reader        // default: crypto/rand
-	LockWait    time.Duration    // maximum time to wait for the lock; 0 means a single attempt
-	ReadOnly    bool             // the log never acquires a lock
-	VerifyChain bool             // verify the chain of every record that is read
+	Clock       func() time.Time // returns the current time; the default is time.Now
+	Rand        io.Reader        // source of random bytes; the default is crypto/rand
+	LockWait    time.Duration    // maximum time to wait for the lock; 0 means that Lock tries only once
+	ReadOnly    bool             // the log never acquires the lock, and appends fail
+	VerifyChain bool             // verify the chain of each record that is read
 
-	// FreeStep and FreeReserve are sizes of the free space in bytes. FreeStep is the unit by which the free
-	// space is extended, and FreeReserve is the part that only urgent appends may use. Zero means the
-	// default.
+	// FreeStep and FreeReserve are sizes in bytes. The free space at the end of the file is extended in units of
+	// FreeStep. FreeReserve is the part of the free space that only urgent appends may use. Zero means the default.
 	FreeStep, FreeReserve int64
 
-	// IsBoundToPath means that the log belongs to the path of its directory, if the file system is
-	// a [vfs.OS]: if the directory was moved, the log is [PollGone].
+	// IsBoundToPath makes [Log.PollChanges] return [PollGone] if the log's directory was moved. It has an effect only
+	// if the file system is a [vfs.OS].
 	IsBoundToPath bool
 
-	// DigestBody computes the digest of a chained record's body for the chain. It is required.
+	// DigestBody computes the digest of a chained record's body, which becomes part of the chain. It is required.
 	DigestBody func(typ uint8, body []byte) ([32]byte, error)
 }
 
-// Log is an open log with a position, which is the end of the last record that was read or
-// appended. PollChanges, RecordAt and the accessors may be called concurrently. Other methods need
-// exclusive access.
+// Log is an open log. Its position is the end of the last record that was read or appended. PollChanges, RecordAt and
+// the accessors may be called concurrently. All other methods need exclusive access.
 type Log struct {
 	fs          vfs.FS
 	name        string
@@ -46,47 +43,48 @@ type Log struct {
 	freeStep    int64 // the free space is extended in steps of this size
 	freeReserve int64 // size of the free space that only urgent appends may use
 
-	file         vfs.File    // nil if the log has no file
-	fileInfo     fs.FileInfo // identity of file
+	file         vfs.File    // nil if the file does not exist
+	fileInfo     fs.FileInfo // identifies the open file
 	header       Header
 	checksumSeed uint32
 
-	endOffset  int64    // the position
-	lastSeq    uint64   // number of the last chained record before end, or the base
-	lastChain  [32]byte // chain at seq
-	durableSeq uint64   // highest sequence number known to be on stable storage
-	syncedEnd  int64    // the bytes before this offset are on stable storage
+	endOffset  int64    // the position: the offset after the last record that was read or appended
+	lastSeq    uint64   // sequence number of the last chained record before the position, or of the base
+	lastChain  [32]byte // chain of that record
+	durableSeq uint64   // highest sequence number that is known to be on stable storage
+	syncedEnd  int64    // all bytes before this offset are on stable storage
 	fileSize   int64    // last known size of the file
-	// the last PollChanges found bytes before the position that differ from the bytes that were read there
-	hasForeignBytes    atomic.Bool
-	freeOffset         atomic.Int64 // position after which the last PollChanges found at least prefixSize zeros, or -1
-	isFreeSpaceChecked bool         // the bytes after end are zeros or were written by this log
-	isLastOwnUnsealed  bool         // the last record was written by this log and is not followed by a seal
+	// the last PollChanges found other bytes before the position than the log had read or written there
+	hasForeignBytes atomic.Bool
+	// position after which the last PollChanges found at least prefixSize zeros (-1 if it found fewer)
+	freeOffset         atomic.Int64
+	isFreeSpaceChecked bool // all bytes after the last record are known to be zeros, or this log wrote them
+	isLastOwnUnsealed  bool // this log wrote the last record and no seal after it
 
-	appendBuf []byte       // memory for the next append
-	gaps      []DamagedGap // damaged bytes that did not contain a change
+	appendBuf []byte       // reused memory for encoding appended records
+	gaps      []DamagedGap // damaged bytes that were skipped because they contained no change
 
 	lock              vfs.Lock
 	metaFile          vfs.File
-	hasMetaSecondName bool               // the lock file has a second name, so its durable number may be of another log
-	meta              lockMeta           // content of the lock file when the lock was acquired
-	durableMeta       lockMeta           // metadata that this log last made durable
-	lastWrittenMeta   [lockMetaSize]byte // the last content that this log wrote
-	lastReadMeta      [lockMetaSize]byte // the last content that was read
-	hexID             string             // hexIDSource in hex
+	hasMetaSecondName bool               // the lock file has a second name, so its metadata may describe another log
+	meta              lockMeta           // metadata in the lock file when the lock was acquired
+	durableMeta       lockMeta           // metadata about what this log last made durable
+	lastWrittenMeta   [lockMetaSize]byte // content of the lock file that this log last wrote
+	lastReadMeta      [lockMetaSize]byte // content of the lock file that this log last read
+	hexID             string             // hexIDSource in hex, which is cached
 	hexIDSource       [16]byte
-	appendErr         error // error because of which appends are refused
-	isMetaPending     bool  // the log keeps the lock, because the error could not be recorded in the lock file
+	appendErr         error // the error because of which appends are refused, or nil
+	isMetaPending     bool  // the log keeps the lock, because appendErr could not be written to the lock file
 }
 
-// newLog returns a log without a file.
+// newLog returns a log that has no open file.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
 	l := &Log{fs: fsys, name: name, opts: o}
 	l.freeStep, l.freeReserve = cmp.Or(o.FreeStep, minFreeStep), cmp.Or(o.FreeReserve, defaultReserve)
 	return l
 }
 
-// adoptFile makes f the log's file and sets the position to the end of the header.
+// adoptFile makes f the log's file, and sets the position to the end of the header.
 func (l *Log) adoptFile(f vfs.File) error {
 	fi, err := f.Stat()
 	var h Header
@@ -139,19 +137,19 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 	return h, err
 }
 
-// pollResult is the result of PollChanges.
+// pollResult says how the log has changed since it was last read.
 type pollResult int
 
-// Results of PollChanges: changes of a log since it was last read.
+// Results of PollChanges and PollName.
 const (
-	PollSame     pollResult = iota // no change
-	PollGrown                      // there are bytes after the position
-	PollReplaced                   // the name refers to another file, or to the first file
-	PollGone                       // the name does not exist any more
+	PollSame     pollResult = iota // the log has not changed
+	PollGrown                      // the file has more bytes after the position
+	PollReplaced                   // the log's name refers to another file now, or to a file for the first time
+	PollGone                       // the log's name does not exist any more
 )
 
-// PollChanges detects changes by other processes, without a lock. If it returns PollSame, every record
-// that was acknowledged before the call, by any process, has been read.
+// PollChanges detects changes by other processes. It needs no lock. If it returns PollSame, this log has read every
+// record that any process had made durable before the call.
 func (l *Log) PollChanges() (pollResult, error) {
 	if l.file != nil {
 		var b [chainSize + prefixSize]byte
@@ -169,20 +167,19 @@ func (l *Log) PollChanges() (pollResult, error) {
 			l.freeOffset.Store(l.endOffset)
 		}
 	}
-	// The order is important. If the name still refers to this file after the tail was read, no
-	// other file had replaced this file when the tail was read.
+	// The order is important. The tail was read first. If the name still refers to this file now, no other file had
+	// replaced this file when the tail was read.
 	return l.PollName()
 }
 
-// MayBeOverwritten reports whether the last PollChanges found different bytes before the position
-// than this log had read or written there. This means that a program such as cp has written
-// into the file, or that a writer has taken back its last record. The caller should acquire
-// the lock, under which no writer takes records back, and read the file again from its
-// start.
+// MayBeOverwritten reports whether the last PollChanges found other bytes before the position than this log had read
+// or written there. Then a program such as cp has written into the file, or a writer has removed its last record. The
+// caller should acquire the lock, because no writer removes records while another holds the lock, and read the file
+// again from the start.
 func (l *Log) MayBeOverwritten() bool { return l.hasForeignBytes.Load() }
 
-// bytesBefore returns the bytes that the file should have before the position: the last
-// record's chain, or the end of the header.
+// bytesBefore returns the bytes that the file must have directly before the position: the chain of the last record, or
+// the last bytes of the header.
 func (l *Log) bytesBefore() [chainSize]byte {
 	if l.endOffset > HeaderSize {
 		return l.lastChain
@@ -190,8 +187,8 @@ func (l *Log) bytesBefore() [chainSize]byte {
 	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
 }
 
-// PollName reports whether the name refers to the same file: PollSame, PollReplaced or PollGone. It does
-// not check for new records.
+// PollName checks whether the log's name still refers to the open file. It returns PollSame, PollReplaced or PollGone.
+// It does not look for new records.
 func (l *Log) PollName() (pollResult, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)
@@ -215,7 +212,7 @@ func (l *Log) PollName() (pollResult, error) {
 	return PollSame, nil
 }
 
-// nameRefersToFile reports whether the log's name refers to its file.
+// nameRefersToFile reports whether the log's name refers to the file that the log has open.
 func (l *Log) nameRefersToFile() (bool, error) {
 	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.IsBoundToPath {
 		return dir.RefersTo(l.name, l.fileInfo)
@@ -229,13 +226,13 @@ func (l *Log) Exists() bool { return l.file != nil }
 // Header returns the header of the file.
 func (l *Log) Header() Header { return l.header }
 
-// LastSeq returns the sequence number of the last chained record before the position.
+// LastSeq returns the sequence number of the last chained record before the position, or of the base.
 func (l *Log) LastSeq() uint64 { return l.lastSeq }
 
-// LastChain returns the chain at Seq.
+// LastChain returns the chain of the record with the number LastSeq.
 func (l *Log) LastChain() [32]byte { return l.lastChain }
 
-// EndOffset returns the position, an offset in the file.
+// EndOffset returns the position as an offset in the file.
 func (l *Log) EndOffset() int64 { return l.endOffset }
 
 // ReadOnly reports whether the file could only be opened for reading.
@@ -253,29 +250,27 @@ func (l *Log) Size() int64 {
 	return fi.Size()
 }
 
-// DamagedGap is a range of damaged bytes between two records that directly follow each other in
-// the chain.
+// DamagedGap is a range of damaged bytes between two records. The chain proves that no record is missing between them.
 type DamagedGap struct {
-	StartOffset, EndOffset int64 // offsets
-	// The gap is the rest of a seal after a crash (this is not damage, because seals are not synced).
+	StartOffset, EndOffset int64 // range of offsets
+	// the bytes are the rest of a seal, which a crash may leave because seals are not synced
 	IsTornSeal bool
 }
 
-// Gaps returns the gaps that Read skipped.
+// Gaps returns the ranges of damaged bytes that Read skipped.
 func (l *Log) Gaps() []DamagedGap { return l.gaps }
 
-// Free space is extended in steps that are large enough that most appends only overwrite
-// zeros, but small compared with the log.
+// Free space is extended in steps. A step is so large that most appends only overwrite zeros, and small compared with
+// the log.
 const (
 	minFreeStep = 64 << 10
 	maxFreeStep = 1 << 20
 
-	// zeroWriteSize is the number of bytes that a single call writes to extend the free space.
-	// Calls of 1 MiB, which Linux keeps as a unit in its page cache, would make an append
-	// take 1.15 times as long.
+	// zeroWriteSize is the number of zeros that a single call writes when the free space is extended. With calls of 1
+	// MiB, which Linux keeps as a unit in its page cache, an append would take 1.15 times as long.
 	zeroWriteSize = 16 << 10
 
-	// defaultReserve is the free space for urgent appends only, so that entries can be removed
-	// when the disk is full.
+	// defaultReserve is the size of the free space that only urgent appends may use. It makes it possible to remove
+	// entries when the disk is full.
 	defaultReserve = 16 << 10
 )

@@ -1,4 +1,4 @@
-// Tests a log that fails and cannot even say so.
+// This file tests a log whose write fails and that cannot record the failure in the lock file.
 
 package wal
 
@@ -13,8 +13,7 @@ import (
 
 var errDisk = errors.New("the disk is gone")
 
-// deaf is a file system that, while it fails, syncs nothing, makes no new file,
-// and takes no note.
+// deaf is a file system. While it fails, it syncs nothing, creates no file, and does not write the lock file.
 type deaf struct {
 	vfs.FS
 	fails bool
@@ -51,8 +50,8 @@ func (f *deafFile) Sync() error {
 	return f.File.Sync()
 }
 
-// A log that failed and could not note it keeps the lock, until the note is
-// written or the log closed: others would build on what may not be there.
+// If a log fails and cannot record the failure, it keeps the lock until the lock file is written or the log is closed.
+// Otherwise other processes would append after records that may be lost.
 func TestFailureThatCannotBeNoted(t *testing.T) {
 	for name, mend := range map[string]func(t *testing.T, d *deaf, l *Log){
 		"the next attempt notes it": func(t *testing.T, d *deaf, l *Log) {
@@ -99,7 +98,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The other one then begins with a new file.
+			// The other process copies the log to a new file before it appends.
 			add(t, b, "two")
 			after, err := m.Stat("m.oxbow")
 			if err != nil {

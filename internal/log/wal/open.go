@@ -13,9 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Open opens the log with this name. If the file does not exist, the log is empty, and the
-// first append creates the file. Errors are [ErrNotLog], *[VersionError], *[CorruptError],
-// or errors of the file system.
+// Open opens the log with this name. If the file does not exist, the log is empty, and the first append creates the
+// file. The error is [ErrNotLog], a *[VersionError], a *[CorruptError], or an error of the file system.
 func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -30,7 +29,7 @@ func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Reopen opens the file that the name now refers to, and sets the position to its start.
+// Reopen opens the file to which the log's name refers now, and sets the position to its start.
 func (l *Log) Reopen() error {
 	f, err := l.fs.OpenFile(l.name, os.O_RDWR, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -50,8 +49,7 @@ func (l *Log) Reopen() error {
 	return l.adoptFile(f)
 }
 
-// describeOpen returns a better error for a file that cannot be opened, if it is a
-// directory.
+// describeOpen replaces the error for a file that cannot be opened by a clearer error if the name is a directory.
 func describeOpen(fsys vfs.FS, name string, err error) error {
 	if fi, serr := fsys.Stat(name); serr == nil && fi.IsDir() {
 		return fmt.Errorf("%w: it is a directory", ErrNotLog)
@@ -59,12 +57,12 @@ func describeOpen(fsys vfs.FS, name string, err error) error {
 	return err
 }
 
-// Close seals the last record, if this is possible without waiting, and closes the file.
+// Close closes the file. If it gets the lock without waiting, it first marks the last record as durable.
 func (l *Log) Close() error {
 	l.SealLastRecord()
 	var errs []error
 	if l.isMetaPending {
-		_ = l.writeLockMeta() // write the metadata now, because this is the last chance to inform other processes
+		_ = l.writeLockMeta() // Write the metadata now, because later there is no chance to inform other processes.
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())
@@ -78,9 +76,8 @@ func (l *Log) Close() error {
 	return errors.Join(errs...)
 }
 
-// SealLastRecord marks the last record as durable, so that later damage to it can be distinguished
-// from a torn tail. The seal is not synced, and errors are ignored, because nothing
-// depends on it.
+// SealLastRecord marks the last record as durable by a seal, so that later damage to the record can be distinguished
+// from a torn tail. The seal is not synced and errors are ignored, because nothing depends on the seal.
 func (l *Log) SealLastRecord() {
 	if !l.isLastOwnUnsealed {
 		return
@@ -95,8 +92,7 @@ func (l *Log) SealLastRecord() {
 	if news, err := l.PollChanges(); err != nil || news != PollSame {
 		return
 	}
-	// a program that made only a single change has not recorded it in the lock file
-	// yet
+	// If the program made only a single change, the lock file does not mention it yet.
 	l.readLockMeta()
 	l.updateDurableMeta()
 	_ = l.writeLockMeta()

@@ -1,4 +1,4 @@
-// This file reads records, from the position on, at an offset, and after damage.
+// This file reads records: all records after the position, a record at an offset, and records after damage.
 
 package wal
 
@@ -11,25 +11,23 @@ import (
 	"sync"
 )
 
-// Sizes of the reads.
+// Numbers of bytes that are read at once.
 const (
-	pageChunk  = 4 << 10 // used if only new records are read
+	pageChunk  = 4 << 10 // for reading only new records
 	firstChunk = 64 << 10
 	readChunk  = 1 << 20
 )
 
-// chunkPool are buffers of firstChunk bytes with arbitrary content.
+// chunkPool contains buffers of firstChunk bytes. Their content is arbitrary.
 var chunkPool = sync.Pool{New: func() any { return new([firstChunk]byte) }}
 
-// maxReadTries is the number of attempts to read an invalid record before it is considered
-// damaged. Another process may still be writing the record, and its pages may become
-// visible in any order.
+// maxReadTries is the number of times that an invalid record is read before it counts as damaged. Another process may
+// still be writing the record, and the pages of a file may become visible in any order.
 const maxReadTries = 3
 
-// Read calls fn for each record after the position and moves the position. A record's body
-// is only valid during the call. Read returns nil at the end of the log or at a torn tail.
-// If acknowledged records are damaged, it returns a *[CorruptError]. Errors of fn are
-// returned unchanged.
+// Read calls fn for each record after the position, and moves the position to the end of the record. The record's body
+// is valid only during the call. Read returns nil at the end of the log or at a torn tail. If durable records are
+// damaged, it returns a *[CorruptError]. An error of fn is returned unchanged.
 func (l *Log) Read(fn func(r *Record) error) error {
 	if l.file == nil {
 		return nil
@@ -69,28 +67,27 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	return nil
 }
 
-// readOnce is a single pass of Read. At an invalid record it returns a *damage.
+// readOnce is one attempt of Read. At an invalid record, it returns a *recordDamage.
 func (l *Log) readOnce(fn func(r *Record) error) error {
 	first := chunkPool.Get().(*[firstChunk]byte)
 	defer chunkPool.Put(first)
-	// request a byte more than the file has, so that the first read already reports
-	// the end
+	// Request one byte more than the file has, so that the first read already reports the end of the file.
 	want := min(max(l.Size()-l.endOffset, 0)+1, firstChunk)
 	if l.isFreeSpaceChecked {
 		want = min(want, pageChunk)
 	}
 	buf := first[:0:want]
-	off := l.endOffset // file offset of buf[0]
+	off := l.endOffset // offset in the file of the first byte in buf
 	eof := false
 	more := func(want int) error {
-		if off < l.endOffset { // drop the consumed bytes
+		if off < l.endOffset { // Remove the bytes that were used.
 			n := copy(buf, buf[l.endOffset-off:])
 			buf, off = buf[:n], l.endOffset
 		}
 		switch {
 		case want <= cap(buf):
 		case want <= firstChunk:
-			buf = first[:len(buf)] // keep the remaining bytes at the start of the buffer
+			buf = first[:len(buf)] // Move the unused bytes to the start of the buffer.
 		default:
 			size := max(want, int(min(l.Size()-off+1, readChunk)))
 			buf = append(make([]byte, 0, size), buf...)
@@ -132,8 +129,8 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 	}
 }
 
-// checkFree checks, once per opened file, that all bytes after the end of the log are
-// zeros. tail are the bytes that were already read, up to the file offset next.
+// checkFree checks that all bytes after the last record are zeros. It does so once per opened file. tail contains the
+// bytes after the last record that were already read. They end at the file offset next.
 func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
 	if l.isFreeSpaceChecked {
 		return nil
@@ -157,17 +154,17 @@ func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
 	}
 }
 
-// errBrokenChain is the damage of a record that was edited after it was written.
+// errBrokenChain is the damage if a record does not continue the chain, because a record was edited after it was
+// written.
 var errBrokenChain = &recordDamage{reason: "the chain is broken: a change does not match the hash of those before it"}
 
-// Is reports whether two errors describe damage for the same reason.
+// Is reports whether target describes damage for the same reason.
 func (d *recordDamage) Is(target error) bool {
 	t, ok := target.(*recordDamage)
 	return ok && t.reason == d.reason
 }
 
-// checkChain returns a *recordDamage if a record does not continue the previous
-// record's chain.
+// checkChain returns a *recordDamage if the record does not continue the chain of the previous record.
 func (l *Log) checkChain(r *Record) error {
 	want := l.lastSeq + 1
 	if r.Type >= MinUnchainedType {
@@ -183,7 +180,7 @@ func (l *Log) checkChain(r *Record) error {
 	return nil
 }
 
-// advancePast sets the position to the end of r.
+// advancePast records that r was read: it moves the position to the end of r.
 func (l *Log) advancePast(r *Record) {
 	l.endOffset = r.Offset + r.encodedSize()
 	if r.DurableSeq+1 >= r.Seq {
@@ -194,10 +191,10 @@ func (l *Log) advancePast(r *Record) {
 	l.isLastOwnUnsealed = false
 }
 
-// findAfterDamage searches the bytes after an invalid record for valid records. If it finds the record that follows
-// the last valid record in the chain, next is that record's offset, and no change was lost. If a later record shows
-// that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both results are zero,
-// the bytes are a torn tail.
+// findAfterDamage searches for valid records after an invalid record, from the offset from on. If one of them directly
+// follows the last valid record in the chain, no change was lost, and next is the offset of that record. If a later
+// record shows that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both
+// results are zero, the bytes are a torn tail.
 func (l *Log) findAfterDamage(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
 		if l.isSuccessor(r) {
@@ -215,9 +212,9 @@ func (l *Log) findAfterDamage(from int64) (next int64, lostSeqs []uint64, err er
 	return next, lostSeqs, err
 }
 
-// isTornSeal reports whether a gap contains the remains of a seal whose write a crash interrupted.
-// The remains are either the seal's first bytes followed by zeros, or zeros up to a disk sector
-// followed by the seal's last bytes.
+// isTornSeal reports whether a gap contains what is left of a seal whose write was interrupted by a crash. Either the
+// seal's first bytes are followed by zeros, or there are zeros up to the boundary of a disk sector, followed by the
+// seal's last bytes.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != RecordOverhead {
 		return false, nil
@@ -255,11 +252,11 @@ func (l *Log) isSuccessor(r *Record) bool {
 	return err == nil && r.Seq == l.lastSeq+1 && r.Chain == NextChain(l.lastChain, r.Seq, r.Time, r.Type, digest)
 }
 
-// scanRecords calls fn for each valid record that begins at the offset from or later, until fn returns
-// false. A record's body is only valid during the call.
+// scanRecords calls fn for each valid record that begins at or after the offset from. It ends when fn returns false.
+// The body of a record is valid only during the call.
 func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
-	var room []byte // memory for a record
+	var room []byte // reused memory for records
 	return eachRecordMark(l.file, from, size, func(offset int64) bool {
 		r, more, bad, err := l.readRecordAt(offset, size, room)
 		room = more
@@ -267,7 +264,7 @@ func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	})
 }
 
-// RecordAt returns the record at this offset.
+// RecordAt returns the record at an offset in the file.
 func (l *Log) RecordAt(offset int64) (Record, error) {
 	if l.file == nil {
 		return Record{}, &CorruptError{Offset: offset, Reason: "there is no file"}
@@ -279,17 +276,17 @@ func (l *Log) RecordAt(offset int64) (Record, error) {
 	return r, err
 }
 
-// BodyAt reads bytes from the body of the record at offset, starting at bodyOffset in
-// the body. It does not verify the checksum.
+// BodyAt fills b with bytes from the body of the record at offset, starting at bodyOffset in the body. It does not
+// verify the checksum.
 func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
 	_, err := l.file.ReadAt(b, offset+prefixSize+bodyOffset)
 	return err
 }
 
-// readRecordAt reads the record at a file offset. If there is no valid record, damageErr is the reason. err is an
-// error of the file system. size is the size of the file. The body of the record is in recordBuf, or in a larger
-// buffer if it does not fit. nextBuf is the buffer to pass to the next call. Because the lengths in the file may be
-// wrong, readRecordAt never allocates more than size bytes.
+// readRecordAt reads the record at an offset in the file. If there is no valid record, damageErr says why. err is an
+// error of the file system. size is the size of the file. Because the lengths in the file may be wrong, readRecordAt
+// never allocates more than size bytes. The record's body is in recordBuf, or in a larger buffer if recordBuf is too
+// small. The caller should pass nextBuf to the next call as recordBuf.
 func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, nextBuf []byte, damageErr, err error) {
 	want := int64(4 << 10)
 	for {

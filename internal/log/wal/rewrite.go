@@ -1,4 +1,4 @@
-// This file rewrites the log by renaming a new file over it.
+// This file rewrites the log: it writes a new file and renames the file over the log.
 
 package wal
 
@@ -15,15 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileWriter fills a new file.
+// fileWriter writes a new file from its beginning to its end.
 type fileWriter struct {
 	fs     vfs.FS
 	file   vfs.File
 	offset int64
-	buf    []byte // bytes that end at off and are not written yet
+	buf    []byte // bytes that are not written yet; they end at offset
 }
 
-// writeChunk is the number of bytes that are written at once.
+// writeChunk is the number of bytes that one call writes.
 const writeChunk = 256 << 10
 
 func (w *fileWriter) writeBytes(b []byte) error {
@@ -35,14 +35,14 @@ func (w *fileWriter) writeBytes(b []byte) error {
 	return w.flushBuffer()
 }
 
-// flushBuffer writes the buffered bytes.
+// flushBuffer writes the bytes in the buffer to the file.
 func (w *fileWriter) flushBuffer() error {
 	_, err := w.file.WriteAt(w.buf, w.offset-int64(len(w.buf)))
 	w.buf = w.buf[:0]
 	return err
 }
 
-// copyFrom copies the bytes of f from from (inclusive) to to (exclusive).
+// copyFrom copies the bytes of f from offset from to offset to-1.
 func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	buf := make([]byte, min(readChunk, to-from))
 	for from < to {
@@ -61,12 +61,11 @@ func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// syncChunk is the number of bytes that are synced at once. It is small, so that the syncs
-// of other processes do not have to wait long.
+// syncChunk is the number of bytes after which the new file is synced. It is small, so that other processes do not
+// have to wait long for their own syncs.
 const syncChunk = 4 << 20
 
-// Rewriter is a new file that will replace the log. Records can be appended to the log in
-// the meantime.
+// Rewriter writes a new file that will replace the log. Meanwhile, records can be appended to the log.
 type Rewriter struct {
 	fileWriter
 	tempName     string
@@ -74,8 +73,8 @@ type Rewriter struct {
 	syncedOffset int64
 }
 
-// NewRewriter creates a new file whose first change follows change base with this chain. The
-// caller must finish it with [Log.ReplaceBy] or [Rewriter.Cancel].
+// NewRewriter creates a new file whose first change will follow the change base, which has the given chain. The caller
+// must finish with [Log.ReplaceBy] or [Rewriter.Cancel].
 func (l *Log) NewRewriter(base uint64, chain [32]byte) (*Rewriter, error) {
 	h := l.header
 	h.BaseSeq = base
@@ -97,9 +96,9 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 	return w, nil
 }
 
-// AppendRecord appends a record and returns its offset. The caller must emit unchained records with
-// the state at the base first, then chained records with their numbers, times and chains.
-// DurableSeq of a record must be the sequence number that is durable once the file is.
+// AppendRecord appends a record to the new file and returns its offset. The caller must first append unchained records
+// that contain the state at the base, and then the chained records with their numbers, times and chains. The field
+// DurableSeq of a record must be the sequence number that will be durable once the file is.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {
@@ -118,13 +117,13 @@ func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	return offset, nil
 }
 
-// TempName returns the current name of the file. It can be opened after Flush.
+// TempName returns the name of the new file until it replaces the log. The file can be opened after Flush.
 func (w *Rewriter) TempName() string { return w.tempName }
 
-// EndOffset returns the offset after the last record.
+// EndOffset returns the offset after the last record in the new file.
 func (w *Rewriter) EndOffset() int64 { return w.offset }
 
-// Flush writes the header with the end of the base section, and makes all records durable.
+// Flush writes the header, which contains the end of the base section, and makes all records durable.
 func (w *Rewriter) Flush() error {
 	if err := w.flushBuffer(); err != nil {
 		return asFullError(err)
@@ -136,8 +135,7 @@ func (w *Rewriter) Flush() error {
 	return asFullError(w.file.Sync())
 }
 
-// checkNotRemoved returns an error that matches [fs.ErrNotExist] if the name does not refer to the
-// file any more, because another process removed it.
+// checkNotRemoved returns an error that matches [fs.ErrNotExist] if another process has removed the new file.
 func (w *Rewriter) checkNotRemoved() error {
 	fi, err := w.file.Stat()
 	if err != nil {
@@ -149,7 +147,7 @@ func (w *Rewriter) checkNotRemoved() error {
 	return nil
 }
 
-// Cancel removes the file, unless another process did.
+// Cancel removes the new file, unless another process has removed it.
 func (w *Rewriter) Cancel() {
 	err := w.checkNotRemoved()
 	_ = w.file.Close()
@@ -158,11 +156,11 @@ func (w *Rewriter) Cancel() {
 	}
 }
 
-// ReplaceBy replaces the log by the new file, which must contain everything that the log
-// does. The lock must be held and the whole log must have been read. Afterwards the
-// position is at the start of the new file. This is also the case if the error matches
-// [ErrUnknown]: the new file is in place, but may not survive a crash. After any other
-// error, the caller must cancel the file.
+// ReplaceBy replaces the log by the new file, which must contain everything that the log contains. The caller must
+// hold the lock and must have read the whole log. Afterwards the position is at the start of the new file.
+//
+// If the error matches [ErrUnknown], the new file is in place as well, but may not survive a crash. After any other
+// error, the caller must cancel the rewriter.
 func (l *Log) ReplaceBy(w *Rewriter) error {
 	if l.appendErr != nil {
 		return errors.Join(ErrReadOnly, l.appendErr)
@@ -173,7 +171,7 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 	if err := l.verifyLockMeta(w.tempName); err != nil {
 		return err
 	}
-	// The new file does not contain the torn tail after the records of the log.
+	// Save the torn tail of the log, because the new file does not contain it.
 	if _, err := l.saveTornTail(); err != nil {
 		return fmt.Errorf("keep the torn tail aside: %w", asFullError(err))
 	}
@@ -186,16 +184,15 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 		l.lastChain = h.BaseChain
 		l.durableSeq = h.BaseSeq
 		l.isLastOwnUnsealed = false
-		l.syncedEnd = l.fileSize // the whole file was synced before the rename
+		l.syncedEnd = l.fileSize // all of the file was synced before the rename
 	}
 	return asFullError(err)
 }
 
-// swapFile writes a new file with this header and the records that fill adds, syncs the file, and
-// renames it over the log. The log's position stays the same, so the caller must ensure that the
-// new file has the same records before the position.
+// swapFile writes a new file with header h and the records that fill appends, syncs the file, and renames it over the
+// log. The position does not change. Therefore the new file must have the same records before the position as the log.
 func (l *Log) swapFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
-	if l.lock != nil { // do not remove other files without the lock, which a copy does not need
+	if l.lock != nil { // Copying a log does not need the lock. Without the lock, do not remove other files.
 		l.removeNewFiles(keepPrefix)
 	}
 	w, err := l.newRewriter(*h)
@@ -212,7 +209,7 @@ func (l *Log) swapFile(h *Header, keepPrefix string, fill func(w *Rewriter) erro
 	return err
 }
 
-// renameOverLog makes the file durable and renames it over the log.
+// renameOverLog makes the new file durable and renames it over the log.
 func (l *Log) renameOverLog(w *Rewriter) error {
 	f, h := w.file, &w.header
 	if err := writeZeros(f, w.offset, (w.offset+l.freeReserve+l.freeStep-1)/l.freeStep*l.freeStep); err != nil {
@@ -230,8 +227,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 		return err
 	}
 	if err := l.fs.Rename(w.tempName, l.name); err != nil {
-		// A network file system may rename the file but lose the reply. Do not report an error if
-		// the file was in fact renamed.
+		// A network file system may rename the file but lose the answer. Return no error if the file was renamed.
 		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
 			confirm()
 			return err
@@ -247,8 +243,8 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	l.fileSize = fi.Size()
 	l.isFreeSpaceChecked = true
 	l.freeOffset.Store(-1)
-	// Until the directory is synced, a crash may restore the old file and so lose all later
-	// records. Do not append before that.
+	// Before the directory is synced, a crash may restore the old file, and all records appended to the new file would
+	// be lost. Therefore append only afterwards.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
 		l.refuseAppends(err)
 		return errors.Join(ErrUnknown, err)
@@ -258,10 +254,11 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	return nil
 }
 
-// recordRenameIntent writes to the lock file that the log's file is about to be replaced by a new file with this
-// header, and that the rename may not be durable. The caller must call confirm when the directory was synced, so that
-// this note is removed. If the process is killed before that, the next writer finds the note and creates another new
-// file. Therefore no process appends to a file whose rename a crash may undo.
+// recordRenameIntent writes to the lock file that a new file with header h is about to replace the log, and that the
+// rename may not be durable. The caller must call confirm after the directory was synced, which removes this note.
+//
+// If the process is killed before that, the next writer finds the note and writes another new file. Therefore no
+// process appends to a file whose rename may be undone by a crash.
 func (l *Log) recordRenameIntent(h *Header) (confirm func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
@@ -280,9 +277,9 @@ func (l *Log) recordRenameIntent(h *Header) (confirm func(), err error) {
 	return func() { _ = l.writeLockMeta() }, nil
 }
 
-// removeNewFiles removes new files that never replaced the log, and their additional files, except
-// those with the prefix keepPrefix. Each may be as large as the log. The process that created
-// such a file has ended, or will notice that the log was replaced.
+// removeNewFiles removes the new files of earlier rewrites that never replaced the log, and the files that belong to
+// them. Each may be as large as the log. The processes that created them have ended, or will notice that the log was
+// replaced. Files whose name begins with keepPrefix are kept.
 func (l *Log) removeNewFiles(keepPrefix string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {
@@ -297,9 +294,9 @@ func (l *Log) removeNewFiles(keepPrefix string) {
 	}
 }
 
-// isNewFile reports whether a file in the log's directory is a new file or belongs to a new file.
-// Such a name consists of the log's name, 12 hexadecimal digits, "tmp", and the suffix of an
-// additional file.
+// isNewFile reports whether a file in the log's directory is a new file of a rewrite or belongs to one. The name of
+// such a file consists of the log's name, 12 hexadecimal digits, "tmp", and possibly the suffix of a file that belongs
+// to it.
 func (l *Log) isNewFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {
@@ -312,7 +309,7 @@ func (l *Log) isNewFile(name string) bool {
 	return end == "tmp" || strings.HasPrefix(end, "tmp.")
 }
 
-// writeZeros fills the file with zeros from from (inclusive) to to (exclusive).
+// writeZeros writes zeros to the file from offset from to offset to-1.
 func writeZeros(f vfs.File, from, to int64) error {
 	b := make([]byte, min(zeroWriteSize, to-from))
 	for from < to {
@@ -325,8 +322,8 @@ func writeZeros(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// rewriteAfterSyncError writes the log so far and buf to a new file, which replaces the
-// file whose sync has failed.
+// rewriteAfterSyncError writes the log and the records in buf to a new file, which replaces the file whose sync has
+// failed.
 func (l *Log) rewriteAfterSyncError(buf []byte, keepName string, cause error) error {
 	err := l.swapFile(&l.header, keepName, func(w *Rewriter) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.endOffset); err != nil {
@@ -341,10 +338,9 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keepName string, cause error) er
 	return nil
 }
 
-// copyFromSharedFile copies the log into a new file if its file has a second name, such as the hard
-// link of a backup program. A program that writes under a second name locks a second lock file,
-// so two writers would overwrite each other's records. Also, a copy made by a link must not
-// change.
+// copyFromSharedFile copies the log to a new file if the log's file has a second name, such as a hard link that a
+// backup program made. There are two reasons. A program that opens the log under the second name locks another lock
+// file, so two writers would overwrite each other's records. And a backup that is a hard link must not change.
 func (l *Log) copyFromSharedFile() error {
 	isShared, err := vfs.HasSecondName(l.file)
 	if err != nil || !isShared {
@@ -356,9 +352,9 @@ func (l *Log) copyFromSharedFile() error {
 	return l.swapFile(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
 }
 
-// refuseAppends refuses further appends, and records in the lock file that the end of the log may
-// not be durable. If that write fails, the lock is kept, because other processes would
-// append after records that a crash may lose.
+// refuseAppends makes the log refuse further appends, and writes to the lock file that the end of the log may not be
+// durable. If the lock file cannot be written, the log keeps the lock, because other processes would append after
+// records that a crash may lose.
 func (l *Log) refuseAppends(cause error) {
 	l.appendErr = cause
 	l.updateDurableMeta()
@@ -366,7 +362,7 @@ func (l *Log) refuseAppends(cause error) {
 	l.isMetaPending = l.writeLockMeta() != nil
 }
 
-// createNewFile creates a new file next to the log, with a name that no other process uses.
+// createNewFile creates a new file next to the log. No other process uses its name.
 func (l *Log) createNewFile() (vfs.File, string, error) {
 	for {
 		var b [6]byte
@@ -383,8 +379,9 @@ func (l *Log) createNewFile() (vfs.File, string, error) {
 }
 
 // verifyLockMeta compares the log with the lock file, which the last writer wrote. The log must have been read to its
-// end. It returns a [RolledBackError] if the log lacks records that were durable. If a sync of the file has failed in
-// another process, verifyLockMeta copies the log to a new file. Meanwhile it does not remove the new file keepName.
+// end. verifyLockMeta returns a *[RolledBackError] if the log lacks records that were durable. If the lock file says
+// that a sync has failed, verifyLockMeta copies the log to a new file. It then removes the files of earlier rewrites,
+// except the file keepName.
 func (l *Log) verifyLockMeta(keepName string) error {
 	if l.meta.ID != l.identityHex() {
 		return nil
@@ -393,8 +390,7 @@ func (l *Log) verifyLockMeta(keepName string) error {
 		return &RolledBackError{LastSeq: l.lastSeq, DurableSeq: l.meta.DurableSeq}
 	}
 	if l.meta.HasFailedSync {
-		// Write a new file, because a sync of this file failed in another process, and may fail
-		// again.
+		// A sync of this file failed in another process, and may fail again. Therefore write a new file.
 		if _, err := l.saveTornTail(); err != nil {
 			return err
 		}

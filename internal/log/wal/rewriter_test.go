@@ -1,9 +1,8 @@
-// How the tests rewrite a log.
+// This file contains a method with which tests rewrite a log.
 
 package wal
 
-// Rewrite replaces the log by one that begins at another base and holds the
-// records that emit is called with.
+// Rewrite replaces the log by a log with another base. The new log contains the records that fill passes to emit.
 func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record) error) error) error {
 	w, err := l.NewRewriter(base, chain)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SalvageDamage describes the damage of a salvaged log.
+// SalvageDamage describes the damage of a log from which records are salvaged.
 type SalvageDamage struct {
-	Header           Header     // has the zero identity if the identity is unknown
+	Header           Header     // the header; it has the zero identity if the log's identity is unknown
 	HasGuessedHeader bool       // the header was damaged and was reconstructed from the records
-	BadRanges        [][2]int64 // ranges [from, to) of bytes that are not records
-	UsedBytes        int64      // size of the file without free space
+	BadRanges        [][2]int64 // ranges of bytes that are not records; each range excludes its end
+	UsedBytes        int64      // number of bytes before the free space
 }
 
-// SalvageRecords calls fn for every valid record in the file, ordered by offset, with the damage
-// found so far. It continues after damage. A record's body is only valid during the call.
-// The file is not changed.
+// SalvageRecords calls fn for every valid record in the file, in the order of the offsets. It continues after damage,
+// and passes the damage that it has found so far to fn. The record's body is valid only during the call. The file is
+// not changed.
 func SalvageRecords(
 	fsys vfs.FS,
 	name string,
@@ -62,11 +62,11 @@ func SalvageRecords(
 		fileSize:     fi.Size(),
 	}
 	end := int64(HeaderSize)
-	var stop error // error of fn
+	var stop error // the error that fn returned
 	var room []byte
 	err = eachRecordMark(f, HeaderSize, fi.Size(), func(offset int64) bool {
 		if offset < end {
-			return true // this mark is inside a record's body
+			return true // This mark is part of a record's body, which was read already.
 		}
 		r, more, bad, err := l.readRecordAt(offset, fi.Size(), room)
 		room = more
@@ -100,9 +100,9 @@ func SalvageRecords(
 	return s, nil
 }
 
-// CreateLog creates a new log with this name and header. fill must emit base records first, then
-// chained records that continue the header's sequence number and chain. If the file exists,
-// the error matches fs.ErrExist.
+// CreateLog creates a new log with the given name and header. The function fill must first emit base records, then
+// chained records that continue the header's sequence number and chain. If the file exists, the error matches
+// fs.ErrExist.
 func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -128,8 +128,7 @@ func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit fun
 	})
 }
 
-// WriteTo writes the log up to the position to w, without free space. The result is a valid
-// log file.
+// WriteTo writes the part of the log before the position to w, without the free space. The result is a valid log file.
 func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	if l.file == nil {
 		return 0, fs.ErrNotExist
@@ -145,7 +144,7 @@ func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	return int64(n) + m, err
 }
 
-// CopyTo copies the log up to the position to a new file in dst, durably. If the file
+// CopyTo copies the part of the log before the position to a new file in dst, and makes the file durable. If the file
 // exists and mayReplace is false, the error matches fs.ErrExist.
 func (l *Log) CopyTo(dst vfs.FS, name string, mayReplace bool) error {
 	if l.file == nil {

@@ -1,4 +1,4 @@
-// Tests what becomes of a log whose file other programs overwrite, or give a second name.
+// This file tests logs whose file is overwritten by another program or gets a second name.
 
 package wal
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openDir opens the log in a directory of the operating system.
+// openDir opens the log in a directory of the real file system.
 func openDir(t *testing.T, dir string) *Log {
 	t.Helper()
 	fsys, err := vfs.Dir(dir)
@@ -23,7 +23,7 @@ func openDir(t *testing.T, dir string) *Log {
 	return open(t, fsys)
 }
 
-// copyInPlace writes the bytes of one file into another, which stays the same file, as cp does.
+// copyInPlace overwrites a file with the bytes of another file, as cp does. It does not create a new file.
 func copyInPlace(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
@@ -35,8 +35,8 @@ func copyInPlace(t *testing.T, from, to string) {
 	}
 }
 
-// Who has a log open notices that an older copy was written into its file, also where the
-// copy is as long as the file, and whatever the position is.
+// An open log notices that an older copy was written into its file. This must work even if the copy is as long as the
+// file, and for every position of the log.
 func TestOverwrittenInPlace(t *testing.T) {
 	for _, bodies := range [][]string{{}, {"one"}, {"one", "two", "three"}} {
 		dir := t.TempDir()
@@ -55,7 +55,7 @@ func TestOverwrittenInPlace(t *testing.T) {
 			copyInPlace(t, path, old)
 			add(t, l, b)
 		}
-		if len(bodies) == 0 { // a log without a record: another log is written over it
+		if len(bodies) == 0 { // The log has no record, and another log is written over it.
 			o := openDir(t, other)
 			o.opts.Rand = strings.NewReader(strings.Repeat("another identity", 9))
 			add(t, o, "of another log")
@@ -71,19 +71,19 @@ func TestOverwrittenInPlace(t *testing.T) {
 	}
 }
 
-// A log whose file has a second name is copied before it is written to: the other name keeps
-// what it had, and who writes under it, with another lock, overwrites nothing.
+// If the log's file has a second name, an append first copies the log. The file under the second name keeps its
+// content, and a process that writes under that name with another lock overwrites nothing.
 func TestSecondName(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	first := openDir(t, a)
 	add(t, first, "one", "two")
-	for _, name := range []string{"m.oxbow", "m.oxbow.lock"} { // as cp -al makes a copy of a directory
+	for _, name := range []string{"m.oxbow", "m.oxbow.lock"} { // create hard links, as cp -al does for a directory
 		if err := os.Link(filepath.Join(a, name), filepath.Join(b, name)); err != nil {
 			t.Skipf("no hard links here: %v", err)
 		}
 	}
 	second := openDir(t, b)
-	for i := range 3 { // in turn, so that each sees a lock file that the other wrote
+	for i := range 3 { // write in turn, so that each log finds a lock file that the other log wrote
 		add(t, first, strings.Repeat("first", i+1))
 		add(t, second, strings.Repeat("second", 9*i+1))
 		add(t, second, "more")

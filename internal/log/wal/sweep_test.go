@@ -1,5 +1,4 @@
-// Tests that a rewrite clears away what killed rewrites left, and
-// nothing else.
+// This file tests that a rewrite removes the files of killed rewrites, and no other files.
 
 package wal
 
@@ -31,7 +30,7 @@ func TestSweep(t *testing.T) {
 		return err == nil
 	}
 
-	// A copy is made without the lock: somebody may be making these files now.
+	// CopyTo does not hold the lock, so another process may be creating these files now. They must be kept.
 	if err := l.CopyTo(fsys, "copy.oxbow", false); err != nil {
 		t.Fatal(err)
 	}

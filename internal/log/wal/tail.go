@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// truncateAtPosition cuts off the file at the position, durably.
+// truncateAtPosition durably cuts off the file at the position.
 func (l *Log) truncateAtPosition() error {
 	if err := l.file.Truncate(l.endOffset); err != nil {
 		return err
@@ -23,8 +23,8 @@ func (l *Log) truncateAtPosition() error {
 	return nil
 }
 
-// truncateTornTail removes the bytes after the last record, which an interrupted write
-// left. They are copied to another file first.
+// truncateTornTail removes the bytes that an interrupted write left after the last record. It saves them in another
+// file first.
 func (l *Log) truncateTornTail() error {
 	torn, err := l.saveTornTail()
 	if err != nil {
@@ -39,13 +39,12 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// saveTornTail durably copies the bytes after the last record to a file in LostDir. isTorn is
-// false if no such bytes exist. Call it before the bytes are cut off or left out of a new
-// file.
+// saveTornTail copies the bytes after the last record durably to a file in LostDir. isTorn is false if there are none.
+// Call it before these bytes are cut off or left out of a new file.
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
 		if l.freeOffset.Load() == l.endOffset {
-			return false, nil // already checked since the lock was acquired
+			return false, nil // This was already checked while the lock is held.
 		}
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.endOffset)
@@ -68,16 +67,15 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
 		return false, err
 	}
-	// WriteFile has made the file's name in the directory durable, but not the name of the
-	// directory itself.
+	// WriteFile has made the name of the file durable, but not the name of its directory.
 	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
-// LostDir returns the directory next to the log for torn tails that were cut off.
+// LostDir returns the directory in which torn tails are saved. It is next to the log.
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
-// readTail returns the bytes after the position up to the last byte that is not zero, but at
-// most MaxBody+RecordOverhead bytes.
+// readTail returns the bytes from the position to the last byte that is not zero, but at most MaxBody+RecordOverhead
+// bytes.
 func (l *Log) readTail() ([]byte, error) {
 	size := l.Size()
 	if size <= l.endOffset {
@@ -85,7 +83,7 @@ func (l *Log) readTail() ([]byte, error) {
 	}
 	size = min(size-l.endOffset, MaxBody+RecordOverhead)
 	var b []byte
-	if size <= firstChunk { // usually there is only a little free space
+	if size <= firstChunk { // This is the usual case: there is only a little free space.
 		first := chunkPool.Get().(*[firstChunk]byte)
 		defer chunkPool.Put(first)
 		b = first[:size]
@@ -103,8 +101,8 @@ func (l *Log) readTail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// TornBytes returns the number of bytes after the position that are not a record. An interrupted write
-// leaves such bytes, and the next append removes them.
+// TornBytes returns the number of bytes after the position that are left of an interrupted write. The next append
+// removes them.
 func (l *Log) TornBytes() (int, error) {
 	if l.file == nil {
 		return 0, nil

@@ -1,5 +1,5 @@
-// An append looks after the end of the log once it has the lock, whatever was
-// seen there before.
+// This file tests that an append checks the bytes after the last record while it holds the lock, even if it checked
+// them before.
 
 package wal
 
@@ -9,9 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A reader saw free space after the end, then another process began a record
-// there and was killed: the next append keeps those bytes aside. A log that
-// went by what it had seen before would overwrite them.
+// A reader sees free space after the last record. Then another process begins to write a record there and is killed.
+// The next append must save these bytes. Without a new check, it would overwrite them.
 func TestTailAfterAnOldLook(t *testing.T) {
 	m := vfs.NewMem()
 	l := open(t, m)

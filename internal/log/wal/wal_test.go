@@ -1,5 +1,5 @@
-// Tests the log as its user sees it: what was appended is read again,
-// by others too, and damage is told from a torn tail.
+// This file tests the log from its user's view: all processes can read what was appended, and damage is distinguished
+// from a torn tail.
 
 package wal
 
@@ -39,7 +39,7 @@ func open(t *testing.T, fsys vfs.FS) *Log {
 	return l
 }
 
-// add appends one record of type 1 for each body, in one append.
+// add appends one record of type 1 for each body, all in one append.
 func add(t *testing.T, l *Log, bodies ...string) {
 	t.Helper()
 	if err := l.Lock(t.Context()); err != nil {
@@ -56,7 +56,7 @@ func add(t *testing.T, l *Log, bodies ...string) {
 	}
 }
 
-// all reads on and returns the bodies of the changes.
+// all reads the remaining records and returns the bodies of the changes.
 func all(t *testing.T, l *Log) []string {
 	t.Helper()
 	bodies, err := read(l)
@@ -104,7 +104,7 @@ func image(t *testing.T, fsys vfs.FS) []byte {
 	return b
 }
 
-// fsWith returns a file system that holds a log of those bytes.
+// fsWith returns a file system that contains a log with these bytes.
 func fsWith(t *testing.T, b []byte) *vfs.Mem {
 	t.Helper()
 	m := vfs.NewMem()
@@ -150,8 +150,8 @@ func TestLargeRecords(t *testing.T) {
 	}
 }
 
-// A tail that is no record is kept aside and cut by the next append; the
-// records before it stay.
+// If a log ends with bytes that are not a record, the next append saves them in another file and cuts them off. The
+// records before them are kept.
 func TestTornTail(t *testing.T) {
 	base := vfs.NewMem()
 	l := open(t, base)
@@ -181,8 +181,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// Each bit of a small log, turned over: the log is refused, or answers what was
-// written, or lacks only the last record, which nothing behind vouches for.
+// For each bit of a small log, the bit is inverted. The log is then refused, or returns what was written, or lacks
+// only the last record, because no later record says that the last one was durable.
 func TestBitFlips(t *testing.T) {
 	base := vfs.NewMem()
 	l := open(t, base)
@@ -223,7 +223,7 @@ func TestBitFlips(t *testing.T) {
 	if refused == 0 {
 		t.Error("no flip was refused")
 	}
-	// A seal vouches for the last record too: no flip shortens the log.
+	// A seal says that the last record was durable. With it, no inverted bit may shorten the log.
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// A damaged seal between two changes holds nothing: it is passed over.
+// A damaged seal between two changes is skipped, because a seal contains no change.
 func TestDamagedSeal(t *testing.T) {
 	fsys := vfs.NewMem()
 	l := open(t, fsys)
@@ -261,7 +261,7 @@ func TestDamagedSeal(t *testing.T) {
 			t.Fatalf("byte %d: gaps = %v", i, g)
 		}
 	}
-	for n := range int64(RecordOverhead) { // a crash leaves the first bytes
+	for n := range int64(RecordOverhead) { // A crash may leave only the first n bytes of the seal.
 		torn := append([]byte{}, img...)
 		clear(torn[at+n : at+RecordOverhead])
 		l := open(t, fsWith(t, torn))
@@ -320,10 +320,10 @@ func TestRewrite(t *testing.T) {
 	if err := l.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	same(t, all(t, other), "3 three") // it was replaced, so all is read again
+	same(t, all(t, other), "3 three") // The log was replaced, so all records are read again.
 	add(t, other, "four")
 	same(t, all(t, l), "4 four")
-	// Damage in the base section is never a torn tail.
+	// Damage in the base section is never taken for a torn tail.
 	img := image(t, fsys)
 	for i := HeaderSize; i < HeaderSize+RecordOverhead; i++ {
 		flipped := append([]byte{}, img...)
@@ -362,8 +362,8 @@ func TestLockWait(t *testing.T) {
 	}
 }
 
-// FuzzRead feeds damaged logs: no panic, no body longer than the file, and what
-// is read follows the chain.
+// FuzzRead reads damaged logs. The log must not panic, and must not return a body that is longer than the file. The
+// records must form a chain.
 func FuzzRead(f *testing.F) {
 	m := vfs.NewMem()
 	l, err := Open(m, "m.oxbow", testOptions())
@@ -402,8 +402,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// ordered is a file system whose files say what is done with them, and which can fail to
-// start a sync.
+// ordered is a file system that records the operations on its files, and in which starting a sync can fail.
 type ordered struct {
 	vfs.FS
 	did  []string
@@ -438,9 +437,8 @@ func (f *orderedFile) StartSync() error {
 	return f.fs.fail
 }
 
-// What is to be done while an append becomes durable is done after the write was begun
-// and before the sync is waited for. Where it cannot be begun, the records are written
-// into another file, as after a sync that failed.
+// AppendWhile calls work after the write and before it waits for the sync. If the sync cannot be started, the records
+// are written to another file, as after a failed sync.
 func TestAppendWhile(t *testing.T) {
 	o := &ordered{FS: vfs.NewMem()}
 	l := open(t, o)

@@ -45,7 +45,7 @@ const (
 	blockHeadSize = 40
 	nonceSize     = 12
 	bytesPerPrint = 6
-	maxBlockBody  = 4 << 20 // bytes of a block after its head
+	maxBlockBody  = 4 << 20 // maximum number of bytes after the head of a block
 )
 
 var (
@@ -58,25 +58,27 @@ var (
 // errDamaged reports that a file is damaged.
 var errDamaged = errors.New("the file of fingerprints is damaged")
 
-// Level is the kind of text that a block describes.
+// Level is the kind of text or event that a block describes.
 type Level uint32
 
-// All levels. They are part of the file format.
+// All levels. The numbers are part of the file format.
 const (
-	LevelForeign     Level = 1 // text by others
-	LevelUnvouched   Level = 2 // text of unknown origin
-	levelVouched     Level = 3 // text that a person vouched for; matching prints in older blocks are ignored
-	levelOwnPath     Level = 4 // paths of files that the agent wrote
-	levelForeignPath Level = 5 // paths of files into which a program wrote foreign text
-	// Time of a program's run that may write foreign text; the two prints are its start and end.
+	LevelForeign   Level = 1 // the block contains prints of text by others
+	LevelUnvouched Level = 2 // the block contains prints of text of unknown origin
+	// the block contains prints of text that a person vouched for; the same prints in older blocks are ignored
+	levelVouched     Level = 3
+	levelOwnPath     Level = 4 // the block contains the paths of files that the agent wrote
+	levelForeignPath Level = 5 // the block contains the paths of files into which a program wrote foreign text
+	// The block describes the run of a program that may have written foreign text to files. Its two prints are the
+	// start and the end of the run.
 	levelForeignRun Level = 6
-	levelProgramRun Level = 7 // like levelForeignRun, for text that nobody vouches for
+	levelProgramRun Level = 7 // like levelForeignRun, for a program that may have written text that nobody vouches for
 )
 
-// printHash is a keyed 48-bit hash of consecutive words. It is called a print.
+// printHash is called a print: a keyed hash, of 48 bits, of a run of words.
 type printHash uint64
 
-// cipherKey contains the ciphers for the key of a home.
+// cipherKey contains the ciphers that are derived from the key of a home.
 type cipherKey struct {
 	key         []byte
 	blockCipher cipher.Block
@@ -92,12 +94,12 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// hashPrint encrypts a hash of consecutive words with the home's key, and returns the print that is
-// stored in its place.
+// hashPrint encrypts a hash of a run of words with the home's key. The result is the print that is stored instead of
+// the hash.
 func (k *cipherKey) hashPrint(hash uint64) printHash {
 	var b [16]byte
 	le.PutUint64(b[:], hash)
-	b[15] = 1 // no other use of the key encrypts a block with this last byte
+	b[15] = 1 // Only this function encrypts blocks with this last byte.
 	k.blockCipher.Encrypt(b[:], b[:])
 	return decodePrint(b[:])
 }
@@ -107,7 +109,7 @@ func decodePrint(b []byte) printHash {
 	return printHash(le.Uint32(b)) | printHash(le.Uint16(b[4:]))<<32
 }
 
-// shortHMAC returns the first eight bytes of an HMAC.
+// shortHMAC returns the first eight bytes of the HMAC-SHA-256 of the parts.
 func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	h := hmac.New(sha256.New, k.key)
 	for _, p := range parts {
@@ -116,7 +118,7 @@ func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	return le.Uint64(h.Sum(nil))
 }
 
-// makeHeader returns the header of a file with this valid size.
+// makeHeader returns the header of a file in which the first size bytes are valid.
 func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
@@ -126,7 +128,8 @@ func (k *cipherKey) makeHeader(size int64) []byte {
 	return b
 }
 
-// readHeader returns the size in a header. It fails with errDamaged if the header is not valid.
+// readHeader returns the size of the valid part of a file from the file's header. It fails with errDamaged if the
+// header is not valid or was made with another key.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) {
 		return 0, errDamaged
@@ -171,7 +174,7 @@ func readHead(b []byte) (h blockHead, err error) {
 // blockSize returns the length of the block in bytes.
 func (h *blockHead) blockSize() int { return blockHeadSize + h.sealedSize + h.printsSize }
 
-// appendBlock appends a block to b. It also returns the block's identifier.
+// appendBlock appends an encoded block to b. It also returns the identifier of the block.
 func (k *cipherKey) appendBlock(
 	b []byte,
 	level Level,
@@ -202,7 +205,7 @@ func (k *cipherKey) appendBlock(
 	return append(append(append(b, raw...), sealed...), body...), id
 }
 
-// openLabels decrypts the labels of a block.
+// openLabels decrypts the labels of a block. It fails if the block was changed.
 func (k *cipherKey) openLabels(h *blockHead, sealed []byte) (labels []string, err error) {
 	if len(sealed) < nonceSize {
 		return nil, errDamaged

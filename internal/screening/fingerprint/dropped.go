@@ -27,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Files with dropped prints: the current generation, and the previous generation.
+// Names of the files with dropped prints: of the current generation, and of the previous generation.
 const (
 	droppedFile    = "read.dropped"
 	droppedOldFile = "read.dropped.old"
@@ -36,21 +36,21 @@ const (
 const (
 	droppedHeader = 32
 	droppedBits   = 1 << 25
-	droppedHashes = 6 // number of bits that each print sets
-	// droppedLabel is the label of a match with a dropped print.
+	droppedHashes = 6 // number of bits that each print sets in the Bloom filter
+	// droppedLabel is the label of a match that was found in the dropped prints, which have no labels of their own.
 	droppedLabel = "read-earlier"
 )
 
 var droppedMagic = []byte("OXdrop01")
 
-// droppedSet is one generation of dropped prints.
+// droppedSet is one generation of dropped prints, a Bloom filter.
 type droppedSet struct {
 	start time.Time
-	data  []byte // header and bits
+	data  []byte // the whole file: the header and the bits
 }
 
-// eachBit calls fn with the position of each bit in a print, until fn returns false. It reports
-// whether all calls returned true.
+// eachBit calls fn with the position of each bit that the print sets, until fn returns false. It reports whether all
+// calls returned true.
 func eachBit(p printHash, fn func(bit uint64) bool) bool {
 	h := mixBits(uint64(p) * runFactor)
 	step := mixBits(h^uint64(p)) | 1
@@ -74,7 +74,7 @@ func (d *droppedSet) mayContain(p printHash) bool {
 	return eachBit(p, func(at uint64) bool { return d.data[droppedHeader+at/8]&(1<<(at%8)) != 0 })
 }
 
-// writeHeader writes the header.
+// writeHeader writes the header into the data of the set.
 func (d *droppedSet) writeHeader(key *cipherKey) {
 	copy(d.data, droppedMagic)
 	le.PutUint64(d.data[8:], key.shortHMAC([]byte("dropped")))
@@ -86,8 +86,8 @@ func (d *droppedSet) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDroppedSet reads a file with dropped prints, which contains one generation of them. It returns
-// nil if the file does not exist, or if all prints in the file are too old.
+// readDroppedSet reads the file of one generation. It returns nil if the file does not exist, or if all prints in it
+// are too old.
 func (f File) readDroppedSet(name string, key *cipherKey) (*droppedSet, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)
@@ -99,7 +99,7 @@ func (f File) readDroppedSet(name string, key *cipherKey) (*droppedSet, error) {
 	}
 	defer file.Close()
 	d := &droppedSet{data: make([]byte, droppedHeader+droppedBits/8)}
-	n, _ := file.ReadAt(d.data, 0) // a file that is too short is damaged
+	n, _ := file.ReadAt(d.data, 0) // A file that is too short counts as damaged.
 	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) {
 		return nil, errDamaged
 	}
@@ -107,14 +107,14 @@ func (f File) readDroppedSet(name string, key *cipherKey) (*droppedSet, error) {
 		return nil, errDamaged
 	}
 	d.start = time.Unix(int64(le.Uint64(d.data[16:])), 0)
-	if f.Now().Sub(d.start) >= 2*maxAge { // prints were added for at most maxAge after the start
+	if f.Now().Sub(d.start) >= 2*maxAge { // The newest print was added at most maxAge after the start.
 		return nil, nil
 	}
 	return d, nil
 }
 
-// addDroppedPrints adds prints to the current generation. If the generation is too old, addDroppedPrints begins a new
-// generation.
+// addDroppedPrints adds prints to the current generation. If the current generation is too old, it becomes the
+// previous generation, and a new one begins.
 func (f File) addDroppedPrints(dir *vfs.OS, key *cipherKey, prints []printHash) error {
 	if len(prints) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (f File) addDroppedPrints(dir *vfs.OS, key *cipherKey, prints []printHash) 
 	return vfs.WriteFile(dir, droppedFile, d.data, 0o600)
 }
 
-// readDroppedSets returns the generations of dropped prints.
+// readDroppedSets returns the generations that exist and are not too old.
 func (f File) readDroppedSets(key *cipherKey) (sets []*droppedSet, err error) {
 	for _, name := range []string{droppedFile, droppedOldFile} {
 		d, err := f.readDroppedSet(name, key)

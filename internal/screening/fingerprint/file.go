@@ -1,4 +1,4 @@
-// This file stores the fingerprints of a home.
+// This file stores the fingerprints of a home and drops old ones.
 
 package fingerprint
 
@@ -20,48 +20,49 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files in the directory.
+// Names of the files in the directory of a [File].
 const (
 	keyFile       = "read.key"
 	printsFile    = "read.prints"
 	pathsFile     = "read.paths"
 	lockFile      = "read.lock"
 	lossFile      = "read.lost" // records when and why fingerprints were lost
-	damagedSuffix = ".damaged"  // suffix of a damaged file that was renamed
+	damagedSuffix = ".damaged"  // suffix that a damaged file gets when it is renamed
 )
 
 const (
 	// maxAge is the time for which the prints of a text are kept.
 	maxAge = 14 * 24 * time.Hour
 
-	maxFile     = 8 << 20 // maximum file size in bytes; a larger file loses its oldest blocks
-	shrunkSize  = 6 << 20 // size of the file in bytes after blocks were dropped
-	keySize     = 32
-	partOverlap = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
-	maxLabels   = 8       // maximum number of labels in a block
+	maxFile    = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
+	shrunkSize = 6 << 20 // size of a file in bytes after its oldest blocks were dropped
+	keySize    = 32
+	// number of bytes that the parts of a long text have in common, so that no run of words is lost between them
+	partOverlap = 4 << 10
+	maxLabels   = 8 // maximum number of labels in a block
 	lockWait    = 2 * time.Second
 )
 
-// File stores the fingerprints of a home. It consists of a file for texts and a file for paths.
-// Several processes may use it at the same time.
+// File stores the fingerprints of a home: prints of texts in one file, and paths of files in another. Several
+// processes may use it at the same time.
 type File struct {
-	Dir string // directory of the files; Add creates it
+	Dir string // directory of the files; AddText and AddAll create it
 	Now func() time.Time
 }
 
-// errTooLong reports that labels were stored only for the beginning and the end of a text.
+// errTooLong means that a text was too long, so its labels were stored only with its beginning and its end.
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
-// ReadText is a text that was read, for [File.AddAll].
+// ReadText is a text that a tool read. It is an argument of [File.AddAll].
 type ReadText struct {
 	Level  Level
 	Text   string
 	Labels []string
 }
 
-// AddText stores the prints of a text that was read, and returns their identifier for [File.HasAllIDs]. A
-// text without words also has an identifier. If a text is too long, Add stores the prints of its
-// beginning and end, counts the prints of its middle as dropped, and returns an error.
+// AddText stores the prints of a text that was read. It returns an identifier for [File.HasAllIDs], even if the text
+// contains no words. If the text is too long, AddText stores the prints of its beginning and end, adds the prints of
+// its middle to the dropped prints, and returns an error.
 func (f File) AddText(level Level, text string, labels ...string) (id string, err error) {
 	ids, err := f.AddAll(ReadText{level, text, labels})
 	if err != nil {
@@ -70,8 +71,8 @@ func (f File) AddText(level Level, text string, labels ...string) (id string, er
 	return ids[0], nil
 }
 
-// AddAll is like [File.AddText] for several texts, and returns an identifier for each. It locks and writes
-// the file only once.
+// AddAll is like [File.AddText] for several texts. It returns an identifier for each text. It locks and writes the
+// file only once.
 func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
 	var blocks []newBlock
 	var longTexts []string
@@ -92,11 +93,12 @@ func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
 	return ids, err
 }
 
-// maxMiddleBytes is the maximum size in bytes of a text's middle whose prints are stored.
+// maxMiddleBytes is the maximum size, in bytes, of the middle of a long text. The prints of a longer middle are not
+// stored.
 const maxMiddleBytes = 8 << 20
 
-// addMiddlePrints adds the prints from a long text's middle to the dropped prints. If the middle is
-// too long, it records that fingerprints were lost.
+// addMiddlePrints adds the prints of a long text's middle to the dropped prints. If the middle is too long, it records
+// that fingerprints were lost.
 func (f File) addMiddlePrints(text string) error {
 	middle := text[maxFullyHashedBytes : len(text)-maxFullyHashedBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
@@ -120,14 +122,14 @@ func (f File) addMiddlePrints(text string) error {
 	return err
 }
 
-// newBlock describes a block to add to a file.
+// newBlock contains what a block to be added consists of.
 type newBlock struct {
 	level  Level
 	labels []string
-	prints func(*cipherKey) []printHash // returns the prints of the block
+	prints func(*cipherKey) []printHash // returns the prints of the block, which depend on the key
 }
 
-// hashedBlock returns a block with the prints of the hashes.
+// hashedBlock returns a block whose prints are made from the hashes.
 func hashedBlock(level Level, labels []string, hashes []uint64) newBlock {
 	return newBlock{level, labels, func(key *cipherKey) []printHash {
 		prints := make([]printHash, len(hashes))
@@ -138,14 +140,14 @@ func hashedBlock(level Level, labels []string, hashes []uint64) newBlock {
 	}}
 }
 
-// encodedBlock is a block in the form in which a file contains it.
+// encodedBlock is a block as the bytes that are written to a file.
 type encodedBlock struct {
 	bytes []byte
 	id    uint64
 	level Level
 }
 
-// addBlocks appends blocks to a file, and returns their identifiers.
+// addBlocks appends blocks to the file with this name, and returns the identifiers of the blocks.
 func (f File) addBlocks(name string, blocks ...newBlock) (ids []string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
@@ -171,14 +173,15 @@ func (f File) addBlocks(name string, blocks ...newBlock) (ids []string, err erro
 	return ids, nil
 }
 
-// appendBlockTo appends blocks to a file. The blocks become valid when the header contains the new
-// size, so that a process may be killed at any time.
+// appendBlockTo appends blocks to a file. The blocks are not valid before the header contains the new size. Therefore
+// the process may be killed at any time without damage.
 func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []encodedBlock) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // if something was written, the file is already closed
+	// After a successful write, the file is already closed, and the error is ignored.
+	defer func() { _ = file.Close() }()
 	b := make([]byte, headerSize)
 	if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -207,9 +210,9 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	return nil
 }
 
-// withoutRepeats returns the bytes of the blocks that must be written to a file. The order of blocks for paths and
-// vouched texts matters, so these blocks are repeated. Other blocks are left out if the file has them from the last
-// day.
+// withoutRepeats returns the bytes of the blocks that must be written to a file. A block that was already written
+// within the last day is left out. Blocks with paths or with vouched texts are always written, because their order
+// matters.
 func (f File) withoutRepeats(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
 	var recent *recentBlocks
 	isAdded := map[uint64]bool{}
@@ -231,8 +234,8 @@ func (f File) withoutRepeats(file vfs.File, name string, size int64, blocks []en
 	return added
 }
 
-// openOrCreateKey returns the key of the home. Missing files, including the file with the key, are created.
-// Damaged files are renamed, and new files are created in their place.
+// openOrCreateKey reads the key of the home. It creates missing files, including the file with the key. It renames
+// damaged files and creates new files in their place.
 func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
@@ -266,7 +269,7 @@ func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 	return key, nil
 }
 
-// checkHeader returns an error if a file cannot be read with the key.
+// checkHeader returns an error if the file's header is damaged or was written with another key.
 func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -274,7 +277,7 @@ func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
 	}
 	defer file.Close()
 	b := make([]byte, headerSize)
-	n, _ := file.ReadAt(b, 0) // a short header is damaged
+	n, _ := file.ReadAt(b, 0) // A header that is too short counts as damaged.
 	_, err = key.readHeader(b[:n])
 	return err
 }
@@ -290,9 +293,8 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 	return newCipherKey(b)
 }
 
-// scanBlocks calls fn for each block of a file that is not too old, in the order in which the blocks were
-// added. The head and the bytes are valid until fn returns. scanBlocks returns an error if it cannot read all
-// blocks.
+// scanBlocks calls fn for each block of a file that is not too old, in the order in which the blocks were added. The
+// arguments of fn are valid until it returns. If a block cannot be read, scanBlocks returns an error.
 func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
@@ -332,7 +334,7 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, seal
 	return nil
 }
 
-// openFile opens a file for reading. It returns a nil file if nothing was ever added.
+// openFile opens the file with this name for reading. The file is nil if no fingerprint was ever added.
 func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
 	dir, err := vfs.Dir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -356,18 +358,18 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 		size, err = readValidSize(file, key)
 	}
 	if err != nil {
-		_ = file.Close() // nothing was written
+		_ = file.Close() // Nothing was written, so the error does not matter.
 		return nil, nil, 0, err
 	}
 	return file, key, size, nil
 }
 
-// readValidSize returns the size in the header of a file. If the header is damaged, readValidSize
-// tries again, because another process may be writing the header.
+// readValidSize returns the size of the valid part from the header of a file. If the header seems to be damaged, it
+// reads the header again, because another process may just be writing it.
 func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
-		n, _ := file.ReadAt(b, 0) // a short header is damaged
+		n, _ := file.ReadAt(b, 0) // A header that is too short counts as damaged.
 		size, err = key.readHeader(b[:n])
 		if err == nil {
 			break
@@ -376,7 +378,7 @@ func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	return size, err
 }
 
-// HasAllIDs reports whether the prints of all identifiers are stored.
+// HasAllIDs reports whether the prints of all texts with these identifiers are stored.
 func (f File) HasAllIDs(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
@@ -396,17 +398,16 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile deletes the blocks that are too old, and then the oldest blocks. It adds the prints of
-// deleted texts to the dropped prints. Otherwise a flood of new texts could make the home forget an
-// earlier text. Blocks in which a person vouched for words, or that mark files with foreign text,
-// are deleted last.
+// shrinkFile makes a file smaller. It removes the blocks that are too old, and then the oldest of the other blocks.
+// The prints of removed texts are added to the dropped prints. Otherwise a flood of new texts could make the home
+// forget an earlier text. Blocks with vouched texts, and blocks that mark files as foreign, are removed last.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHead, sealed, prints []byte) error {
 		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.encoded, sealed, prints), len(prints)})
 		return nil
 	})
-	if err != nil { // keep the blocks before the damage
+	if err != nil { // The file is damaged here. Keep the blocks before the damage.
 		f.renameDamagedFile(dir, name, lossReason(name, err))
 	}
 	size := int64(headerSize)
@@ -439,20 +440,20 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
 }
 
-// storedBlock is the encoded form of a block.
+// storedBlock is a block as it was read from a file.
 type storedBlock struct {
 	level      Level
 	encoded    []byte
-	printsSize int // length of the prints in bytes; they are at the end of raw
+	printsSize int // length in bytes of the prints, which are at the end of encoded
 }
 
-// isDroppedLast reports whether the block is deleted after all others.
+// isDroppedLast reports whether the block is removed only after all other blocks.
 func (b *storedBlock) isDroppedLast() bool {
 	return b.level == levelVouched || b.level == levelForeignPath || b.level == levelForeignRun ||
 		b.level == levelProgramRun
 }
 
-// appendPrints appends the prints of the block to a list.
+// appendPrints appends the block's prints to a list.
 func (b *storedBlock) appendPrints(list []printHash) []printHash {
 	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= bytesPerPrint; p = p[bytesPerPrint:] {
 		list = append(list, decodePrint(p))

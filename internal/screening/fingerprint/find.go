@@ -1,4 +1,4 @@
-// This file finds texts that repeat earlier texts.
+// This file finds out whether a text repeats earlier texts.
 
 package fingerprint
 
@@ -7,35 +7,35 @@ import (
 	"slices"
 )
 
-// A Match describes the earlier texts that a text repeats.
+// A Match lists the earlier texts that a text repeats, by their labels.
 type Match struct {
-	Foreign   []string // labels of foreign texts
-	Unvouched []string // labels of texts that nobody vouches for
+	Foreign   []string // labels of the repeated texts that others wrote
+	Unvouched []string // labels of the repeated texts that nobody vouches for
 
 	commonPrints []printHash
 }
 
-// IsRepeat reports whether the text repeats an earlier text.
+// IsRepeat reports whether the text repeats a foreign text or a text that nobody vouches for.
 func (m *Match) IsRepeat() bool { return len(m.Foreign) > 0 || len(m.Unvouched) > 0 }
 
-// batchSize is the approximate number of prints that are searched for in one pass over the file.
+// batchSize is the approximate number of prints that one pass over the file searches for.
 const batchSize = 1 << 18
 
-// printNumber is a keyed hash from a file, or a plain hash.
+// printNumber is a print, or a hash without a key.
 type printNumber interface{ ~uint64 }
 
-// printSearch contains the prints of the texts that are searched.
+// printSearch contains the prints of written texts, for which a search looks in earlier texts.
 type printSearch[P printNumber] struct {
-	texts  map[P][]int32 // by print: the indexes of the texts that have it
-	filter []uint64      // bit set that excludes most other prints; the number of bits is a power of two
-	mask   P             // selects the bits of a print that are an index into filter
+	texts  map[P][]int32 // for each print, the indexes of the texts that contain it
+	filter []uint64      // bits that exclude most prints that no text contains; their number is a power of two
+	mask   P             // selects the bits of a print that are the index into filter
 }
 
-// filterBitsPerPrint is the number of filter bits for each print. With this number, few other prints pass
-// the filter, and the filter fits into the processor's cache.
+// filterBitsPerPrint is the number of bits in the filter for each print. It is large enough that few other prints
+// pass, and small enough that the filter fits into the processor's cache.
 const filterBitsPerPrint = 64
 
-// buildFilter builds the filter from the prints.
+// buildFilter builds the filter for the prints in texts.
 func (w *printSearch[P]) buildFilter() {
 	size := 1 << bits.Len(uint(len(w.texts)*filterBitsPerPrint))
 	w.mask = P(max(size, 64) - 1)
@@ -45,10 +45,11 @@ func (w *printSearch[P]) buildFilter() {
 	}
 }
 
-// mayContain reports whether a text may have the print. It may return true for other prints.
+// mayContain returns true if a text contains the print. For a few other prints, it also returns true.
 func (w *printSearch[P]) mayContain(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
 
-// addText adds the prints of text i. It omits the prints that also occur in the text ignored.
+// addText adds the prints of text i, except prints that also occur in the text ignored. The function print converts a
+// hash to a print.
 func (w *printSearch[P]) addText(i int, text, ignored string, print func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
 	if ignored != "" {
@@ -65,15 +66,15 @@ func (w *printSearch[P]) addText(i int, text, ignored string, print func(hash ui
 	})
 }
 
-// printOrigin describes the text to which a matching print belongs.
+// printOrigin describes an earlier text that contains a print.
 type printOrigin struct {
 	level  Level
 	labels []string
 }
 
-// FindRepeats returns a Match for each text. ignored contains, for each text, another text whose words are
-// ignored, such as an earlier version. It may be shorter than texts. While fingerprints are
-// missing, each text with words counts as a repetition of a text that nobody vouches for.
+// FindRepeats returns a Match for each text. The slice ignored contains, for each text, another text whose words are
+// ignored, such as an earlier version. It may be shorter than texts. While fingerprints are missing because of a loss,
+// each text that contains words counts as a repetition of a text that nobody vouches for.
 func (f File) FindRepeats(texts, ignored []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastLoss()
@@ -96,24 +97,23 @@ func (f File) FindRepeats(texts, ignored []string) []Match {
 	return matches
 }
 
-// limitLabels sorts labels and removes duplicates. It returns at most maxLabels.
+// limitLabels returns the labels sorted and without duplicates, but at most maxLabels of them.
 func limitLabels(all []string) []string {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	return all[:min(len(all), maxLabels)]
 }
 
-// isLongEnough reports whether a text is long enough to be recognized as a repetition.
+// isLongEnough reports whether a text contains enough words to be recognized as a repetition.
 func isLongEnough(text string) (ok bool) {
 	eachWrittenHash(text, func(uint64) { ok = true })
 	return ok
 }
 
-// findBatch searches for the texts from index first on, in one pass over the file. end is the index
-// of the first text for which it did not search, because the pass already searches for enough
-// prints.
+// findBatch searches for several texts, from index first on, in one pass over the file. end is the index of the first
+// text that was left for the next pass, because the pass already searches for enough prints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
-	var w *printSearch[printHash] // created when scanBlocks passes the key
+	var w *printSearch[printHash] // created when the key is known
 	found := map[printHash][]printOrigin{}
 	end = len(texts)
 	err = f.scanBlocks(printsFile, func(key *cipherKey, h *blockHead, sealed, prints []byte) error {
@@ -141,9 +141,9 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 	return end, err
 }
 
-// searchDropped adds the prints of the written texts that are in one of the sets of dropped prints to found, as
-// unvouched. The sets may also report prints that were never dropped. Call searchDropped before the blocks of the file
-// are searched, because a newer block in which a person vouches for a text removes its prints from found.
+// searchDropped searches the dropped prints for the prints of the written texts. It adds those that are found to
+// found, as unvouched. A set may also report prints that were never dropped. Call searchDropped before the blocks of
+// the file are searched: a block in which a person vouches for a text then removes the text's prints from found.
 func (f File) searchDropped(key *cipherKey, w *printSearch[printHash], found map[printHash][]printOrigin) error {
 	sets, err := f.readDroppedSets(key)
 	if err != nil {
@@ -166,8 +166,8 @@ func textOrEmpty(texts []string, i int) string {
 	return ""
 }
 
-// searchBlock adds to found the wanted prints of a block. If the block is vouched, searchBlock
-// instead removes the wanted prints of the block from found.
+// searchBlock searches a block for the prints of the written texts, and adds those that the block contains to found.
+// If a person vouched for the text of the block, searchBlock instead removes these prints from found.
 func (w *printSearch[P]) searchBlock(
 	key *cipherKey,
 	h *blockHead,
@@ -177,7 +177,7 @@ func (w *printSearch[P]) searchBlock(
 	if h.level > levelVouched {
 		return nil
 	}
-	var blockOrigin *printOrigin // the labels are decrypted for the first wanted print
+	var blockOrigin *printOrigin // The labels are decrypted when the first print is found.
 	for ; len(prints) >= bytesPerPrint; prints = prints[bytesPerPrint:] {
 		p := P(decodePrint(prints))
 		if !w.mayContain(p) || w.texts[p] == nil {
@@ -199,7 +199,7 @@ func (w *printSearch[P]) searchBlock(
 	return nil
 }
 
-// addCommonPrint adds a print that the text has in common with earlier texts.
+// addCommonPrint records that the text and earlier texts contain the print p. origins describes the earlier texts.
 func (m *Match) addCommonPrint(p printHash, origins []printOrigin) {
 	if len(origins) > 0 {
 		m.commonPrints = append(m.commonPrints, p)
@@ -213,8 +213,8 @@ func (m *Match) addCommonPrint(p printHash, origins []printOrigin) {
 	}
 }
 
-// VouchFor records that a person vouches for the words that the matches have in common with earlier
-// texts. These words are ignored until they are read again.
+// VouchFor records that a person vouches for the words that the matches have in common with earlier texts. These words
+// are then ignored, until another foreign text that contains them is read.
 func (f File) VouchFor(matches ...Match) error {
 	var prints []printHash
 	for i := range matches {
@@ -227,13 +227,13 @@ func (f File) VouchFor(matches ...Match) error {
 	return err
 }
 
-// A Comparison finds which of several written texts repeat another text.
+// A Comparison finds out which of several written texts repeat another text.
 type Comparison struct {
 	texts  []string
 	search printSearch[uint64]
 }
 
-// NewComparison returns a Comparison of written texts. ignored has the same meaning as for [File.FindRepeats].
+// NewComparison returns a Comparison for written texts. ignored has the same meaning as in [File.FindRepeats].
 func NewComparison(texts, ignored []string) *Comparison {
 	c := &Comparison{texts: texts, search: printSearch[uint64]{texts: map[uint64][]int32{}}}
 	for i := range texts {
@@ -243,7 +243,7 @@ func NewComparison(texts, ignored []string) *Comparison {
 	return c
 }
 
-// FindRepeats returns the indexes of written texts that repeat a foreign text.
+// FindRepeats returns the indexes of the written texts that repeat the text other.
 func (c *Comparison) FindRepeats(other string) (indexes []int) {
 	eachHash(other, func(h uint64) {
 		if !c.search.mayContain(h) {

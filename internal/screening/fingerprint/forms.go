@@ -1,4 +1,4 @@
-// This file computes the forms of a text in which a reader may repeat it.
+// This file computes the forms of a text that was read in which an agent may repeat it.
 
 package fingerprint
 
@@ -12,10 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// textForms returns a text and the forms in which a reader may repeat it: without HTML tags, with
-// JSON escapes resolved, and without the line numbers and names that tools print. The last form
-// combines these changes, and also has no addresses, footnotes, hyphens at line ends and
-// look-alikes of letters.
+// textForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON escapes
+// resolved, and without the line numbers and names that tools print. The last form combines these changes. In
+// addition, it has no addresses, no footnote numbers, no hyphens at line ends, and no characters that look like other
+// letters.
 func textForms(text string) []string {
 	forms := []string{text}
 	all := text
@@ -46,12 +46,12 @@ func textForms(text string) []string {
 	return forms
 }
 
-// hasEscapes reports whether a text contains one of the most common escapes of JSON.
+// hasEscapes reports whether a text contains a common escape sequence of JSON.
 func hasEscapes(text string) bool {
 	return strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`)
 }
 
-// hasTags reports whether a text contains HTML tags or character references.
+// hasTags reports whether a text seems to contain HTML tags or character references.
 func hasTags(text string) bool {
 	for _, part := range []string{"</", "/>", "<br"} {
 		if strings.Contains(text, part) {
@@ -61,18 +61,18 @@ func hasTags(text string) bool {
 	return strings.Contains(text, "&") && html.UnescapeString(text) != text
 }
 
-// mayHaveAddress reports whether a text contains a part of a link, an address or a footnote number.
+// mayHaveAddress reports whether a text may contain a link, an address or a footnote number.
 func mayHaveAddress(s string) bool {
 	return strings.Contains(s, "](") || strings.Contains(s, "://") || strings.Contains(s, "[")
 }
 
-// mayHaveDividedWord reports whether a line of a text ends with a hyphen.
+// mayHaveDividedWord reports whether a line ends with a hyphen.
 func mayHaveDividedWord(s string) bool {
 	return strings.Contains(s, "-\n") || strings.Contains(s, "-\r\n") || strings.Contains(s, "‐\n")
 }
 
-// removeAddresses removes the parts that a reader omits from a sentence: Markdown link targets,
-// addresses, and footnote numbers.
+// removeAddresses removes what a reader leaves out of a sentence: the targets of Markdown links, addresses, and
+// footnote numbers.
 func removeAddresses(s string) string {
 	if !mayHaveAddress(s) {
 		return s
@@ -91,8 +91,7 @@ func removeAddresses(s string) string {
 	return b.String()
 }
 
-// addressSize returns the length of the address or footnote at the start of a text, or 0 without
-// an address or footnote.
+// addressSize returns the length of the address or footnote number at the start of s, or 0 if there is none.
 func addressSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]("):
@@ -112,7 +111,7 @@ func addressSize(s string) int {
 	return 0
 }
 
-// joinHyphenated joins words that are divided at the end of a line.
+// joinHyphenated joins the halves of words that are divided at the end of a line.
 func joinHyphenated(s string) string {
 	if !mayHaveDividedWord(s) {
 		return s
@@ -131,7 +130,8 @@ func joinHyphenated(s string) string {
 	return b.String()
 }
 
-// replaceLookalikes replaces look-alikes of ASCII letters if some word mixes scripts.
+// replaceLookalikes replaces characters that look like ASCII letters by these letters. It does so only if a word mixes
+// several scripts.
 func replaceLookalikes(s string) string {
 	if isASCII(s) {
 		return s

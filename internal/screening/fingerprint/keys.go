@@ -1,4 +1,5 @@
-// This file computes keys, by which an index finds the foreign texts that a written text may repeat.
+// This file computes keys. With an index of the keys, the foreign texts that a written text may repeat are found
+// quickly.
 
 package fingerprint
 
@@ -11,23 +12,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Key is a number that a written text and each foreign text that it repeats have in common. The lower 64 - keyBits
-// bits are zero. Keys are the same in each run of the program, so they can be stored. Two texts with a common key
-// need not repeat each other, so the result must be compared with [Comparison.FindRepeats].
+// A Key is a number computed from a part of a text. If a written text repeats a foreign text, both have a key in
+// common. The converse is not true, so the result must be checked by [Comparison.FindRepeats]. The lower 64 - keyBits
+// bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type Key uint64
 
-// keyBits is the number of bits in which keys differ.
+// keyBits is the number of upper bits in which keys may differ.
 const keyBits = 40
 
-// KeyRevision is the revision of the keys. It must be incremented if texts get other keys than before, because an
-// index with the older keys would then miss repetitions. This includes changes of the forms in which a text is
-// compared, and of the table of look-alikes. TestKeyRevision detects such a change.
+// KeyRevision must be incremented if texts get other keys than before, because an index with the older keys would then
+// miss repetitions. This includes changes of the forms in which a text is compared, and of the table of look-alikes.
+// TestKeyRevision detects such a change.
 const KeyRevision = 1
 
 func newKey(hash uint64) Key { return Key(hash >> (64 - keyBits) << (64 - keyBits)) }
 
-// eachKeyedRun is like eachRun, and also passes the key of each word sequence. Neighbouring sequences often have the
-// same key. Therefore a text has only about half as many keys as sequences.
+// eachKeyedRun is like eachRun, but also passes the key of each run. Neighbouring runs often have the same key, so a
+// text has only about half as many keys as runs.
 func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 	for i := range words {
 		hash := uint64(0)
@@ -41,15 +42,15 @@ func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 			}
 		}
 		if units < unitsPerRun {
-			return // later sequences have even fewer words
+			return // the runs after this one have even fewer words
 		}
 		fn(mixBits(hash), keyOfRun(words[i:last+1]))
 	}
 }
 
-// keyOfRun computes the key of a word sequence: the smallest hash of all its subsequences of consecutive words that
-// have two thirds of its length, such as four of six words. Equal sequences have equal keys, because the key depends
-// only on the hashes of the words.
+// keyOfRun computes the key of a run. It hashes all parts of consecutive words that have two thirds of the run's
+// length, such as four of six words. The key is the smallest hash. Equal runs have equal keys, because the key depends
+// only on the words.
 func keyOfRun(run []word) Key {
 	length := len(run) * 2 / 3
 	least := uint64(math.MaxUint64)
@@ -63,7 +64,7 @@ func keyOfRun(run []word) Key {
 	return newKey(least)
 }
 
-// eachKeyedWrittenHash calls fn with the hashes of eachWrittenHash and their keys.
+// eachKeyedWrittenHash is like eachWrittenHash, but also passes the key of each hash.
 func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
 	keyLine := func(h uint64) { fn(h, newKey(h)) }
 	for _, form := range textForms(text) {
@@ -74,7 +75,7 @@ func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
 	}
 }
 
-// AppendKeys appends the keys of a foreign text to keys. A key may occur several times.
+// AppendKeys appends the keys of a foreign text to keys. A key may be appended several times.
 func AppendKeys(keys []Key, text string) []Key {
 	pooled, ok := wordsPool.Get().(*[]word)
 	if !ok {
@@ -96,10 +97,10 @@ func AppendKeys(keys []Key, text string) []Key {
 	return keys
 }
 
-// wordsPool contains slices for AppendKeys, because an index of many texts needs the words of each text only once.
+// wordsPool contains slices for AppendKeys. A caller that indexes many texts needs the words of each text only once.
 var wordsPool = sync.Pool{New: func() any { return new([]word) }}
 
-// appendKey appends a key that differs from the last of keys.
+// appendKey appends k, unless it equals the last element of keys.
 func appendKey(keys []Key, k Key) []Key {
 	if n := len(keys); n > 0 && keys[n-1] == k {
 		return keys
@@ -107,16 +108,16 @@ func appendKey(keys []Key, k Key) []Key {
 	return append(keys, k)
 }
 
-// appendRunKeys appends the key of each word sequence. The keys are those of eachKeyedRun.
+// appendRunKeys appends the key of each run. It computes the same keys as eachKeyedRun, but faster.
 func appendRunKeys(keys []Key, words []word) []Key {
-	const partWords = wordsPerRun * 2 / 3 // number of words in a shorter sequence of keyOfRun
+	const partWords = wordsPerRun * 2 / 3 // number of words in the parts that keyOfRun hashes
 	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.units != unitsPerWord })
 	if !isSpaced {
 		eachKeyedRun(words, func(_ uint64, k Key) { keys = appendKey(keys, k) })
 		return keys
 	}
-	// Each sequence has wordsPerRun words, and three shorter sequences. Neighbours have two of these in common.
-	var older, old uint64 // hashes of the two shorter sequences before
+	// Each run has wordsPerRun words and three parts. Two of the parts also belong to the next run.
+	var older, old uint64 // hashes of the two parts that also belong to the next run
 	for i := 0; i+partWords <= len(words); i++ {
 		hash := uint64(0)
 		for _, w := range words[i : i+partWords] {
@@ -131,14 +132,14 @@ func appendRunKeys(keys []Key, words []word) []Key {
 	return keys
 }
 
-// Keys returns the keys of the written texts, each with the ascending indexes of the texts that have it. If text i
-// repeats a foreign text, then a key of the foreign text has the index i.
+// Keys returns the keys of the written texts. The value of each key is an ascending list of the indexes of the texts
+// with this key. If text i repeats a foreign text, the list for one of the foreign text's keys contains i.
 func (c *Comparison) Keys() map[Key][]int32 {
 	keys := map[Key][]int32{}
 	for i := range c.texts {
 		eachKeyedWrittenHash(c.texts[i], func(h uint64, k Key) {
 			if !slices.Contains(c.search.texts[h], int32(i)) {
-				return // words that the comparison ignores
+				return // the comparison ignores these words
 			}
 			if indexes := keys[k]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
 				keys[k] = append(indexes, int32(i))
@@ -148,6 +149,6 @@ func (c *Comparison) Keys() map[Key][]int32 {
 	return keys
 }
 
-// KeyUnicode is the version of Unicode by which texts are divided into words. With another version, texts may get
-// other keys.
+// KeyUnicode is the version of Unicode that determines how texts are divided into words. With another version, texts
+// may get other keys.
 const KeyUnicode = unicode.Version + " " + norm.Version

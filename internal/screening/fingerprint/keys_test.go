@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// textMaker makes foreign texts, and written texts that repeat parts of them in other forms.
+// textMaker makes random foreign texts, and written texts that repeat parts of them in other forms.
 type textMaker struct{ rng *rand.Rand }
 
 var keyTestWords = strings.Fields("run Read the LOG of oxbow7 configuration pagination Straße naïve 部署脚本 港口 ไทย é " +
@@ -26,7 +26,7 @@ func (m *textMaker) sentence() string {
 	return b.String()
 }
 
-// unspaced returns a text of a script without spaces.
+// unspaced returns a text in a script without spaces.
 func (m *textMaker) unspaced() string {
 	letters := []rune("春夏秋冬山川草木花鳥風月日星")
 	b := make([]rune, 1+m.rng.IntN(30))
@@ -47,7 +47,7 @@ func (m *textMaker) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// disguises are the ways in which a text may be repeated.
+// disguises are functions that repeat a text in another form.
 var disguises = []func(m *textMaker, s string) string{
 	func(_ *textMaker, s string) string { return s },
 	func(_ *textMaker, s string) string { return strings.ToUpper(s) },
@@ -71,19 +71,19 @@ var disguises = []func(m *textMaker, s string) string{
 		return b.String()
 	},
 	func(m *textMaker, s string) string { return m.sentence() + s + m.sentence() },
-	func(m *textMaker, s string) string { // a part, which may begin and end inside a word
+	func(m *textMaker, s string) string { // repeat only a part, which may begin and end inside a word
 		r := []rune(s)
 		from := m.rng.IntN(len(r) + 1)
 		return string(r[from : from+m.rng.IntN(len(r)-from+1)])
 	},
-	func(m *textMaker, s string) string { // two halves of different texts
+	func(m *textMaker, s string) string { // join halves of two texts
 		r, other := []rune(s), []rune(m.text())
 		return string(r[:len(r)/2]) + string(other[len(other)/2:])
 	},
 }
 
 // TestKeysFindAllRepeats compares every written text with every foreign text, with and without keys. If a text repeats
-// another, both have a common key.
+// another text, both must have a key in common.
 func TestKeysFindAllRepeats(t *testing.T) {
 	repeats := map[bool]int{}
 	for seed := range uint64(40) {
@@ -97,7 +97,7 @@ func TestKeysFindAllRepeats(t *testing.T) {
 			written = append(written, disguise(m, s))
 			ignored = append(ignored, []string{"", "", foreign[m.rng.IntN(len(foreign))]}[m.rng.IntN(3)])
 		}
-		// What is written is compared with foreign text in a disguise, too.
+		// Foreign texts in another form are compared as well.
 		for i := range foreign {
 			foreign = append(foreign, disguises[m.rng.IntN(len(disguises))](m, foreign[i]))
 		}
@@ -122,7 +122,7 @@ func TestKeysFindAllRepeats(t *testing.T) {
 	}
 }
 
-// eachKeyedHash calls fn with the hashes of eachHash and their keys.
+// eachKeyedHash is like eachHash, but also passes the key of each hash.
 func eachKeyedHash(text string, fn func(hash uint64, k Key)) {
 	keyLine := func(h uint64) { fn(h, newKey(h)) }
 	for _, form := range textForms(text) {
@@ -133,7 +133,7 @@ func eachKeyedHash(text string, fn func(hash uint64, k Key)) {
 	eachShortLine(splitWords(linesWithPrefix(text)), keyLine)
 }
 
-// TestAppendKeys compares the keys with those of the slower eachKeyedHash.
+// TestAppendKeys compares the keys of AppendKeys with those of the slower eachKeyedHash.
 func TestAppendKeys(t *testing.T) {
 	m := &textMaker{rand.New(rand.NewPCG(4, 2))}
 	for range 2000 {
@@ -150,7 +150,7 @@ func TestAppendKeys(t *testing.T) {
 	}
 }
 
-// TestKeyedHashes checks that the hashes with keys are the hashes that are compared.
+// TestKeyedHashes checks that the functions with keys pass the same hashes as the functions without keys.
 func TestKeyedHashes(t *testing.T) {
 	m := &textMaker{rand.New(rand.NewPCG(1, 2))}
 	for range 300 {
@@ -166,7 +166,7 @@ func TestKeyedHashes(t *testing.T) {
 	}
 }
 
-// TestKeyRevision checks that the keys did not change without a new KeyRevision.
+// TestKeyRevision fails if the keys changed but KeyRevision did not.
 func TestKeyRevision(t *testing.T) {
 	m := &textMaker{rand.New(rand.NewPCG(3, 4))}
 	sum := fnv.New64a()
@@ -181,8 +181,8 @@ func TestKeyRevision(t *testing.T) {
 	}
 }
 
-// TestKeysAreFew checks that a text of prose has about one key for two words, and that most word sequences are the only
-// ones with their key.
+// TestKeysAreFew checks that prose has about one key for two words, and that most runs are the only runs with their
+// key.
 func TestKeysAreFew(t *testing.T) {
 	keys := AppendKeys(nil, words(1, 10_000))
 	slices.Sort(keys)

@@ -1,5 +1,5 @@
-// This file handles damaged files. The loss of fingerprints must not make a repetition look like
-// new text, and must not prevent anybody from writing.
+// This file handles damaged files. A loss of fingerprints must not make a repetition look like new text, and must not
+// prevent anybody from writing.
 
 package fingerprint
 
@@ -14,35 +14,36 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lossLabel is the label that every match has while fingerprints are missing.
+// lossLabel is the label of every match while fingerprints are missing.
 const lossLabel = "fingerprints-lost"
 
-// A Loss describes when and why fingerprints were lost.
+// A Loss says when and why fingerprints were lost.
 type Loss struct {
 	Time    time.Time
 	Reason  string
-	EndTime time.Time // until then, agents' texts count as repetitions of a text that nobody vouches for
+	EndTime time.Time // until this time, texts by agents count as repetitions of a text that nobody vouches for
 }
 
-// renameDamagedFile renames a damaged file, or a directory or link with its name, and records that
-// fingerprints were lost. reason names the file that was damaged first. renameDamagedFile ignores errors,
-// because the caller will then fail to write the new file.
+// renameDamagedFile renames a damaged file, and records that fingerprints were lost. It also renames a directory or
+// link that has the name of the file. reason names the file that was damaged first. Errors are ignored, because the
+// caller will then fail to write the new file.
 func (f File) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
 	f.recordLoss(dir, reason)
 }
 
-// recordLoss records that fingerprints were lost.
+// recordLoss records that fingerprints were lost now, for the given reason.
 func (f File) recordLoss(dir *vfs.OS, reason string) {
 	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), reason)
 	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
 }
 
-// lossReason returns the reason for a loss that is recorded.
+// lossReason returns the text that is recorded as the reason for a loss.
 func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repairFile renames damaged files and creates new files with the blocks that can be read.
+// repairFile repairs a damaged file: it renames the damaged files, and writes the blocks that can be read to new
+// files.
 func (f File) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
@@ -52,7 +53,7 @@ func (f File) repairFile(name string) {
 		err = f.scanBlocks(name, func(*cipherKey, *blockHead, []byte, []byte) error { return nil })
 		_, droppedErr := f.readDroppedSets(key)
 		if err == nil && droppedErr == nil {
-			return nil // another process has already repaired the files
+			return nil // Another process has already repaired the files.
 		}
 		if droppedErr != nil {
 			for _, name := range []string{droppedFile, droppedOldFile} {
@@ -65,7 +66,7 @@ func (f File) repairFile(name string) {
 	})
 }
 
-// LastLoss returns the last loss of fingerprints. ok is false if there was no loss in the last 14 days.
+// LastLoss returns the last loss of fingerprints. ok is false if nothing was lost in the last 14 days.
 func (f File) LastLoss() (l Loss, ok bool) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, lossFile))
 	if os.IsNotExist(err) {

@@ -10,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
-// Writer is the last known writer of a file.
+// Writer is the kind of writer that wrote a file last.
 type Writer int
 
-// All writers.
+// All kinds of writers.
 const (
 	writerUnknown Writer = iota
 	WriterAgent
-	WriterForeign   // a program that wrote foreign text
-	WriterUnvouched // a program that wrote text that nobody vouches for
+	WriterForeign   // a program that may have written foreign text
+	WriterUnvouched // a program that may have written text that nobody vouches for
 )
 
-// AddRun records that a program ran in a period. Unless the agent writes a file later, a file that changed in this
-// period is treated as if the program had written text of the level to the file. level must be LevelForeign or
+// AddRun records that a program ran from one time to another. A file that changed in this period counts as written by
+// the program, with text of the given level, unless the agent writes the file later. level must be LevelForeign or
 // LevelUnvouched.
 func (f File) AddRun(level Level, from, to time.Time) error {
 	run := levelForeignRun
@@ -35,13 +35,11 @@ func (f File) AddRun(level Level, from, to time.Time) error {
 	return err
 }
 
-// runWriters contains, for each level of a run, the writer for files that changed during such a
-// run.
+// runWriters maps the level of a program's run to the writer of the files that changed during the run.
 var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
 
-// setRunWriters sets the writers of the files that changed while a program ran. It also sets the writer of
-// a file with a change time in the future, because such a time was set on purpose and may hide a
-// change.
+// setRunWriters sets the writer of each file that changed during a program's run. It does the same for a file whose
+// change time is in the future, because somebody may have set such a time to hide a change.
 func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
 	if len(prints) < 2*bytesPerPrint {
 		return
@@ -57,8 +55,7 @@ func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prin
 	}
 }
 
-// changeTimes returns each file's last change time in milliseconds. The time is 0 if the file
-// does not exist.
+// changeTimes returns when each file was last changed, in milliseconds. The time of a file that does not exist is 0.
 func changeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {
@@ -95,11 +92,11 @@ func pathHash(path string) uint64 {
 	return mixBits(h * runFactor)
 }
 
-// LastWriters returns the last writer of each file. If the records cannot be read, it returns WriterForeign for
-// all files.
+// LastWriters returns the kind of writer that wrote each file last. If the records cannot be read, it returns
+// WriterForeign for all files.
 func (f File) LastWriters(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
-	var times []int64 // read when the first run is found
+	var times []int64 // set when the first run is found
 	var indexes map[printHash][]int
 	err := f.scanBlocks(pathsFile, func(key *cipherKey, h *blockHead, _, prints []byte) error {
 		if indexes == nil {

@@ -1,4 +1,4 @@
-// This file compares removePrefix with a form that examines each separator of each line.
+// This file compares removePrefix with a slower version that examines each separator in each line.
 
 package fingerprint
 
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// removePrefixSlowly is like removePrefix, without the test of the first word.
+// removePrefixSlowly is removePrefix without the quick check of the line's first word.
 func removePrefixSlowly(line string) (rest string, ok bool) {
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)

@@ -1,4 +1,5 @@
-// This file remembers which blocks a file has, so that a text that is read again does not get a second block.
+// This file keeps in memory which blocks were recently written, so that a text that is read again gets no second
+// block.
 
 package fingerprint
 
@@ -12,37 +13,39 @@ import (
 )
 
 const (
-	// recentBlockBytes is the size of the file end, in bytes, that is searched for equal blocks when a process
-	// first stores a block.
+	// recentBlockBytes is the number of bytes at the end of a file that a process reads before it first adds a block,
+	// to find the blocks in them.
 	recentBlockBytes = 256 << 10
 
-	repeatInterval = 24 * time.Hour // a block that is older is written again
+	repeatInterval = 24 * time.Hour // a block that is older than this is written again
 )
 
-// recentBlocks contains the blocks near the end of a file, and later the blocks that were appended to it, by this
-// process or by another. It is used only while the lock of the directory is held.
+// recentBlocks contains the identifiers of the blocks near the end of a file, including those appended later by this
+// or another process. It is used only while the lock of the directory is held.
 type recentBlocks struct {
-	times    map[uint64]time.Time // when the blocks were added, by their identifier
-	end      int64                // the blocks before this offset are known
-	lastHead []byte               // head of the last block before end
-	lastAt   int64                // offset of lastHead
+	times    map[uint64]time.Time // for each identifier, when the block was added
+	end      int64                // the blocks before this offset have been read
+	lastHead []byte               // head of the last block that was read
+	lastAt   int64                // offset of lastHead in the file
 }
 
-// recentFiles maps the absolute path of each file to which this process has added blocks to its *recentBlocks.
+// recentFiles contains the *recentBlocks of each file to which this process has added blocks, by the file's absolute
+// path.
 var recentFiles sync.Map
 
 func recentBlocksOf(path string) *recentBlocks {
 	full, err := filepath.Abs(path)
 	if err != nil {
-		return new(recentBlocks) // the end of the file is read each time
+		// Without an absolute path, nothing is cached, and the end of the file is read each time.
+		return new(recentBlocks)
 	}
 	r, _ := recentFiles.LoadOrStore(full, new(recentBlocks))
 	return r.(*recentBlocks)
 }
 
-// readNew reads the blocks that were appended to the file since the last call. The file has this size. If the
-// file was replaced, readNew forgets its blocks and reads the end of the new file. A part that cannot be read
-// has no known blocks, so their texts get a second block.
+// readNew reads the blocks that were appended to a file, of the given size, since the last call. If the file was
+// replaced, readNew forgets all blocks and reads the end of the new file. If a part cannot be read, its blocks are
+// unknown, so their texts get a second block.
 func (r *recentBlocks) readNew(file vfs.File, size int64) {
 	if !r.isOf(file, size) {
 		*r = recentBlocks{times: map[uint64]time.Time{}}
@@ -69,7 +72,7 @@ func (r *recentBlocks) readNew(file vfs.File, size int64) {
 	r.end = size
 }
 
-// isOf reports whether the known blocks are blocks of the file, because the file still has the last of them.
+// isOf reports whether the known blocks belong to the file. They do if the last known block is still at its offset.
 func (r *recentBlocks) isOf(file vfs.File, size int64) bool {
 	if r.lastHead == nil || r.end > size {
 		return false
@@ -79,8 +82,7 @@ func (r *recentBlocks) isOf(file vfs.File, size int64) bool {
 	return err == nil && bytes.Equal(head, r.lastHead)
 }
 
-// isRepeat reports whether the file has a block with this identifier that is so new that it need not be written
-// again.
+// isRepeat reports whether a block with this identifier was added so recently that it need not be written again.
 func (r *recentBlocks) isRepeat(id uint64, now time.Time) bool {
 	t, known := r.times[id]
 	return known && now.Sub(t) < repeatInterval

@@ -1,4 +1,4 @@
-// This file extracts text from the outputs of tools.
+// This file extracts the text that a model reads from the output of a tool.
 
 package fingerprint
 
@@ -8,10 +8,9 @@ import (
 	"unicode/utf16"
 )
 
-// OutputText returns the text that a model reads in the output of a tool. For JSON, this is the strings
-// without escapes, each on lines of its own. Output that does not look like JSON is returned
-// unchanged. OutputText does not parse the JSON, because a tool may return invalid JSON and large
-// amounts.
+// OutputText returns the text that a model reads in a tool's output. For JSON, these are the strings with their
+// escapes resolved, each on separate lines. Other output is returned unchanged. OutputText does not parse the JSON,
+// because tools may return invalid JSON and very long JSON.
 func OutputText(raw []byte) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.IndexByte([]byte(`{["`), raw[0]) < 0 {
@@ -20,8 +19,8 @@ func OutputText(raw []byte) string {
 	return unescapeJSON(raw)
 }
 
-// unescapeJSON resolves JSON escapes in a text that may contain pieces of JSON. An unescaped
-// quote ends a line.
+// unescapeJSON resolves JSON escapes in a text that may contain pieces of JSON. A quotation mark that is not escaped
+// ends a line.
 func unescapeJSON(s []byte) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -35,7 +34,7 @@ func unescapeJSON(s []byte) string {
 			switch c := s[i]; c {
 			case 'n', 'r':
 				out = append(out, '\n')
-			case 't': // keep the tab that tools write after a line number
+			case 't': // A tab stays a tab, because tools write it after a line number.
 				out = append(out, '\t')
 			case 'f', 'b':
 				out = append(out, ' ')
@@ -51,8 +50,8 @@ func unescapeJSON(s []byte) string {
 	return string(out)
 }
 
-// escapedRune decodes the hexadecimal digits after \u, and a second escape if the character needs a
-// surrogate pair. It returns a space and size 0 if the digits are not valid.
+// escapedRune decodes the hexadecimal digits after \u. If the character is half of a surrogate pair, it also decodes
+// the escape of the other half. It returns a space and size 0 if the digits are not valid.
 func escapedRune(s []byte) (r rune, size int) {
 	digits := func(s []byte) rune {
 		if len(s) < 4 {

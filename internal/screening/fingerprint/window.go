@@ -1,4 +1,4 @@
-// This file reads a file in large parts, without a copy of each block.
+// This file reads a file in large parts, so that blocks can be examined without copying them.
 
 package fingerprint
 
@@ -9,16 +9,16 @@ import (
 
 const (
 	windowSize = 256 << 10
-	maxSpare   = 1 << 20 // maximum size, in bytes, of a buffer that is kept for later windows
+	maxSpare   = 1 << 20 // maximum size, in bytes, of a buffer that is kept for reuse
 )
 
-// spareBuffers contains buffers of released windows, of the type *[]byte.
+// spareBuffers contains buffers for reuse. Their type is *[]byte.
 var spareBuffers sync.Pool
 
-// window is a part of a file in memory.
+// window is the part of a file that is in memory. It moves from the beginning of the file to the end.
 type window struct {
 	file *io.SectionReader
-	buf  []byte // buf[from:] are bytes that were read and not skipped
+	buf  []byte // buf[from:] contains the bytes that were read and not skipped yet
 	from int
 	at   int64 // offset in the file of the byte after buf
 }
@@ -32,18 +32,18 @@ func newWindow(file *io.SectionReader) *window {
 	return &window{file: file, buf: (*buf)[:0]}
 }
 
-// release lets other windows use the memory. The window must not be used after that.
+// release makes the buffer available to other windows. The window must not be used afterwards.
 func (w *window) release() {
 	if buf := w.buf; cap(buf) <= maxSpare {
 		spareBuffers.Put(&buf)
 	}
 }
 
-// unread returns the number of bytes that were not skipped.
+// unread returns the number of bytes up to the end of the file that were not skipped.
 func (w *window) unread() int64 { return int64(len(w.buf)-w.from) + w.file.Size() - w.at }
 
-// peek returns the next n bytes. They are valid until the next call of peek. It fails with errDamaged if the file
-// has fewer bytes or cannot be read.
+// peek returns the next n bytes without skipping them. They are valid until the next call of peek. It fails with
+// errDamaged if the file has fewer bytes or cannot be read.
 func (w *window) peek(n int) ([]byte, error) {
 	if len(w.buf)-w.from >= n {
 		return w.buf[w.from : w.from+n], nil
@@ -63,11 +63,11 @@ func (w *window) peek(n int) ([]byte, error) {
 	}
 	w.at += int64(count)
 	w.buf, w.from = buf[:have+count], 0
-	if len(w.buf) < n { // the file is shorter than its header says
+	if len(w.buf) < n { // The file is shorter than its header says.
 		return nil, errDamaged
 	}
 	return w.buf[:n], nil
 }
 
-// skip removes the next n bytes, which peek has returned.
+// skip skips the next n bytes, which must be the result of a call of peek.
 func (w *window) skip(n int) { w.from += n }

@@ -1,4 +1,4 @@
-// This file converts a text to hashes of six consecutive words.
+// This file computes the hashes by which texts are compared: hashes of runs of six words, and of short lines.
 
 // Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes of the
 // earlier texts.
@@ -21,42 +21,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// wordsPerRun is the number of consecutive words that two texts must have in common.
+// wordsPerRun is the number of words in a run. Texts that have a run in common repeat each other.
 const wordsPerRun = text.MinCopiedWords
 
-// A word counts as two units, and a letter of a script without spaces as one unit.
+// The length of a run is measured in units: a word has two units, and a letter of a script without spaces has one.
 const (
 	unitsPerWord   = 2
 	unitsPerLetter = 1
 	unitsPerRun    = wordsPerRun * unitsPerWord
 
-	// A line or sentence of less than unitsPerRun is hashed as a whole if it has at least these units
-	// and letters.
+	// A line or sentence with fewer than unitsPerRun units is hashed as a whole. It must have at least these numbers
+	// of units and letters.
 	minShortLineUnits   = 3 * unitsPerWord
 	minShortLineLetters = 12
 
-	// A short line is searched inside a longer text only if it has at least these units and
-	// letters. Shorter lines are too common.
+	// A short line is also searched for inside longer texts if it has at least these numbers of units and letters.
+	// Shorter lines are too common.
 	minInnerLineUnits   = 4 * unitsPerWord
 	minInnerLineLetters = 20
 )
 
 const (
-	hashBasis      = 14695981039346656037
-	hashPrime      = 1099511628211
-	runFactor      = 0x9e3779b97f4a7c15
-	shortLineBasis = 0x5851f42d4c957f2d // distinguishes a whole short line from a run
+	hashBasis = 14695981039346656037
+	hashPrime = 1099511628211
+	runFactor = 0x9e3779b97f4a7c15
+	// start value of a short line's hash, which makes it differ from the hash of a run
+	shortLineBasis = 0x5851f42d4c957f2d
 )
 
-// word is a normalized word of a text.
+// word is the hash of a normalized word in a text, with the word's length.
 type word struct {
 	hash    uint64
 	units   uint8
 	letters uint16
-	isLast  bool // the word is the last of a line or sentence
+	isLast  bool // a line or sentence ends after this word
 }
 
-// mixBits mixes the bits of a hash.
+// mixBits returns a hash in which each bit depends on all bits of h.
 func mixBits(h uint64) uint64 {
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
@@ -84,14 +85,14 @@ func (s *wordScanner) endLine() {
 	}
 }
 
-// isInvisible reports whether a character is invisible or only a mark on another letter. Such
-// characters are not part of words.
+// isInvisible reports whether a character is invisible, or is only a mark on another letter. Words are compared
+// without such characters.
 func isInvisible(r rune) bool {
 	return r == '\u034f' || r == '\u115f' || r == '\u1160' || r == '\u3164' ||
 		unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me)
 }
 
-// isASCII reports whether a text has only ASCII characters.
+// isASCII reports whether a text contains only ASCII characters.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -107,13 +108,14 @@ func splitWords(content string) []word { return appendWords(nil, content) }
 // appendWords appends the words of a text to words.
 func appendWords(words []word, content string) []word {
 	if !isASCII(content) && !norm.NFKD.IsNormalString(content) {
-		content = norm.NFKD.String(content) // separate marks from their letters
+		content = norm.NFKD.String(content) // separate marks from their letters, so that the marks can be ignored
 	}
 	s := wordScanner{hash: hashBasis, words: slices.Grow(words, len(content)/5+1)}
 	for i := 0; i < len(content); i++ {
 		switch class := asciiClass[content[i]]; class {
 		case letterClass:
-			s.hash = (s.hash ^ uint64(content[i]|0x20)) * hashPrime // digits have this bit in any case
+			// Setting this bit makes letters lower-case. Digits have it already.
+			s.hash = (s.hash ^ uint64(content[i]|0x20)) * hashPrime
 			s.letters++
 		case lineClass:
 			s.endLine()
@@ -135,14 +137,14 @@ func appendWords(words []word, content string) []word {
 	return s.words
 }
 
-// Classes of bytes.
+// Classes of bytes. The class says what a byte means for the division into words.
 const (
-	gapClass    = iota // ends a word
-	letterClass        // part of a word
-	lineClass          // ends a line
-	stopClass          // ends a sentence if white space or a closing sign follows
-	joinClass          // ignored, so that "don't" is a single word with any kind of apostrophe
-	otherClass         // part of a character that is not ASCII
+	gapClass    = iota // the byte ends a word
+	letterClass        // the byte belongs to a word
+	lineClass          // the byte ends a line
+	stopClass          // the byte ends a sentence if white space or a closing sign follows
+	joinClass          // the byte is ignored, so that "don't" is a single word with any kind of apostrophe
+	otherClass         // the byte is part of a character outside ASCII
 )
 
 // asciiClass contains the class of each byte.
@@ -164,7 +166,7 @@ var asciiClass = func() (class [256]byte) {
 	return class
 }()
 
-// addRune adds a character outside of ASCII.
+// addRune processes a character outside ASCII.
 func (s *wordScanner) addRune(r rune) {
 	switch {
 	case isInvisible(r) || r == '’':
@@ -181,7 +183,7 @@ func (s *wordScanner) addRune(r rune) {
 	}
 }
 
-// mixRune adds a character to a hash.
+// mixRune returns the hash of a word to which a character is appended.
 func mixRune(h uint64, r rune) uint64 {
 	for ; r > 0; r >>= 8 {
 		h = (h ^ uint64(r&0xff)) * hashPrime
@@ -189,7 +191,7 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachRun calls fn with each word sequence's hash.
+// eachRun calls fn with the hash of each run of words.
 func eachRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
@@ -203,7 +205,7 @@ func eachRun(words []word, fn func(hash uint64)) {
 			}
 		}
 		if units < unitsPerRun {
-			return // later runs have even fewer words
+			return // the runs after this one have even fewer words
 		}
 	}
 }
@@ -237,8 +239,7 @@ func shortLineHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// eachInnerLine calls fn with the hash of each word sequence that can be a short line in another
-// text.
+// eachInnerLine calls fn with the hash of each sequence of words that may be a short line in another text.
 func eachInnerLine(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortLineBasis)
@@ -258,13 +259,13 @@ func eachInnerLine(words []word, fn func(hash uint64)) {
 	}
 }
 
-// maxFullyHashedBytes is the maximum size, in bytes, of a text for which all hashes are stored. For a longer
-// text, only the hashes of its first and last maxFullyHashedBytes bytes are stored. Clients also shorten long
-// texts in this way.
+// maxFullyHashedBytes limits the size, in bytes, of a text for which all hashes are stored. For a longer text, only
+// the hashes of its first and of its last maxFullyHashedBytes bytes are stored. Clients shorten long texts in the same
+// way.
 const maxFullyHashedBytes = 512 << 10
 
-// hashesToStore returns the hashes to store for a text that was read, without duplicates. isWhole reports
-// whether the hashes cover the whole text.
+// hashesToStore returns the hashes that are stored for a text that was read, without duplicates. isWhole is false if
+// they cover only the beginning and the end of the text.
 func hashesToStore(text string) (all []uint64, isWhole bool) {
 	add := func(h uint64) { all = append(all, h) }
 	isWhole = len(text) <= maxFullyHashedBytes
@@ -278,18 +279,19 @@ func hashesToStore(text string) (all []uint64, isWhole bool) {
 	return slices.Compact(all), isWhole
 }
 
-// eachHash calls fn with the hashes that are compared to find repetitions of a text.
+// eachHash calls fn with each hash that is stored for a text that was read.
 func eachHash(text string, fn func(hash uint64)) {
 	for _, form := range textForms(text) {
 		words := splitWords(form)
 		eachRun(words, fn)
 		eachShortLine(words, fn)
 	}
-	// Find a file's short lines even if only some output lines have a prefix.
+	// The text may be output in which only some lines have a prefix. Find the short lines of the file without the
+	// prefix.
 	eachShortLine(splitWords(linesWithPrefix(text)), fn)
 }
 
-// eachWrittenHash calls fn with all hashes of a text that can show that it repeats another text.
+// eachWrittenHash calls fn with each hash of a written text that may equal the stored hash of an earlier text.
 func eachWrittenHash(text string, fn func(hash uint64)) {
 	for _, form := range textForms(text) {
 		words := splitWords(form)
@@ -299,7 +301,7 @@ func eachWrittenHash(text string, fn func(hash uint64)) {
 	}
 }
 
-// removeTags returns approximately the text that a browser shows for HTML.
+// removeTags returns the text that a browser shows for HTML, approximately.
 func removeTags(s string) string {
 	var b strings.Builder
 	for {
@@ -329,7 +331,7 @@ func isTagStart(c byte) bool {
 	return c == '/' || c == '!' || c == '?' || (c|0x20 >= 'a' && c|0x20 <= 'z')
 }
 
-// isBlockTag reports whether a tag ends a line. For example, p does, and b and span do not.
+// isBlockTag reports whether a tag ends a line. The tag p does, for example, and the tags b and span do not.
 func isBlockTag(tag string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(tag, "/ ")), " ")
 	return slices.Contains(
@@ -339,9 +341,9 @@ func isBlockTag(tag string) bool {
 	)
 }
 
-// removePrefixes returns a text without the numbers, file names and marks that tools print before
-// lines, such as "12→" and "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise
-// the caller must not use the text.
+// removePrefixes removes the prefixes that tools print before lines, such as the number in "12→" and the file name and
+// number in "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise the caller must not use the
+// text.
 func removePrefixes(s string) (string, bool) {
 	var b strings.Builder
 	prefixed, lines := 0, 0
@@ -353,7 +355,7 @@ func removePrefixes(s string) (string, bool) {
 		if ok {
 			prefixed++
 		}
-		// Do not count lines without a space, such as JSON keys.
+		// Lines without a space, such as JSON keys, do not count as lines without a prefix.
 		if ok || strings.Contains(strings.TrimSpace(line), " ") {
 			lines++
 		}
@@ -362,7 +364,7 @@ func removePrefixes(s string) (string, bool) {
 	return b.String(), lines > 0 && prefixed*2 > lines
 }
 
-// linesWithPrefix returns the lines with such a prefix, without the prefix. It omits all other lines.
+// linesWithPrefix returns only the lines that have such a prefix, without the prefix.
 func linesWithPrefix(s string) string {
 	if !mayHavePrefixes(s) {
 		return ""
@@ -376,7 +378,7 @@ func linesWithPrefix(s string) string {
 	return b.String()
 }
 
-// removePrefix returns a line without its prefix. ok is false if the line has no prefix.
+// removePrefix returns a line without its prefix. ok is false if the line does not begin with a prefix.
 func removePrefix(line string) (rest string, ok bool) {
 	if !mayHavePrefix(line) {
 		return line, false
@@ -389,7 +391,7 @@ func removePrefix(line string) (rest string, ok bool) {
 		if !isLinePrefix(head) {
 			continue
 		}
-		if sep == ":" { // the prefix may be a name and a number
+		if sep == ":" { // The prefix may consist of a name and a number.
 			if number, tail, ok := strings.Cut(tail, ":"); ok && isNumber(number) {
 				return tail, true
 			}
@@ -399,10 +401,10 @@ func removePrefix(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// mayHavePrefix reports whether the first word of a line contains one of the characters that end a prefix. Most
-// lines of prose have no such word, and need no further comparison.
+// mayHavePrefix quickly checks whether the first word of a line contains a character that ends a prefix. Most lines of
+// prose contain no such word, and need no slower check.
 func mayHavePrefix(line string) bool {
-	const firstOfArrow = 0xe2 // the first byte of "→" in UTF-8
+	const firstOfArrow = 0xe2 // first byte of the arrow "→" in UTF-8
 	inWord := false
 	for i := range len(line) {
 		switch line[i] {
@@ -419,7 +421,7 @@ func mayHavePrefix(line string) bool {
 	return false
 }
 
-// mayHavePrefixes reports whether some line of a text may have a prefix.
+// mayHavePrefixes reports whether at least one line of a text may begin with a prefix.
 func mayHavePrefixes(text string) bool {
 	for line := range strings.Lines(text) {
 		if mayHavePrefix(line) {
@@ -429,7 +431,7 @@ func mayHavePrefixes(text string) bool {
 	return false
 }
 
-// isLinePrefix reports whether a text is a number or a file name, with or without leading spaces.
+// isLinePrefix reports whether s is a number or a file name. Spaces before and after it are allowed.
 func isLinePrefix(s string) bool {
 	s = strings.TrimLeft(s, " ")
 	return isNumber(s) || (s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./"))

@@ -4,30 +4,28 @@ package index
 
 import "strings"
 
-// termArena stores short strings one after the other in large blocks. Each string follows a byte
-// with the length of the string. A string needs only its own bytes and 5 more, and the garbage
-// collector sees only the blocks. Returned strings remain valid, because written bytes do not
-// change.
+// termArena stores many short strings one after another in large blocks. Before each string, a byte contains its
+// length. A string needs only its own bytes and 5 more, and the garbage collector sees only the blocks. Returned
+// strings remain valid, because written bytes never change.
 type termArena struct {
-	blocks      []string         // blocks of which all bytes up to their length are written
-	lastBlock   *strings.Builder // builder of the last block
-	longStrings []string         // strings that are too long for a block
+	blocks      []string         // blocks whose bytes are all written, and the written part of the last block
+	lastBlock   *strings.Builder // builder of the last block, to which strings are added
+	longStrings []string         // strings that are too long to be stored in a block
 	totalBytes  int              // total size of all strings in bytes
 }
 
-// A reference consists of a block number and an offset in this block, at which the
-// string's length is stored. If the top bit is set, the reference is an index in long
-// instead.
+// A reference to a string consists of the number of a block and an offset in this block. The offset is that of the
+// byte with the string's length. If the top bit of a reference is set, the other bits are an index in longStrings.
 const (
-	blockBits      = 16 // number of bits in an offset
+	blockBits      = 16 // number of bits of a reference that contain the offset
 	blockBytes     = 1 << blockBits
 	maxBlocks      = 1 << (31 - blockBits)
 	longStringFlag = 1 << 31
-	minBlockBytes  = 1 << 6 // size of the first block in bytes, which is the smallest
-	maxBlockString = 255    // maximum length of a string in a block
+	minBlockBytes  = 1 << 6 // size in bytes of the first block; later blocks are larger
+	maxBlockString = 255    // maximum length in bytes of a string in a block
 )
 
-// add copies the string and returns its reference.
+// add copies the string into the arena and returns a reference to the copy.
 func (t *termArena) add(s string) uint32 {
 	t.totalBytes += len(s)
 	room := t.lastBlock != nil && t.lastBlock.Len()+1+len(s) <= min(t.lastBlock.Cap(), blockBytes)

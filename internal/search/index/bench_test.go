@@ -1,5 +1,5 @@
-// Measures search, put and, next to them, the plain way: a scan over
-// all documents, each a map of its terms.
+// This file measures searches and changes. It also measures the simple alternative: a scan of all documents, each of
+// which is a map of its terms.
 
 package index
 
@@ -16,9 +16,8 @@ import (
 	"time"
 )
 
-// zipfText makes documents of about 150 words, which is about 1 kB of English,
-// with words as frequent as in natural language: a few make up most of the
-// text, most are rare.
+// zipfText returns n documents of about 150 words, or about 1 kB of English. The frequencies of the words are as in
+// natural language: a few words make up most of the text, and most words are rare.
 func zipfText(n int) [][]string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(rng, 1.25, 4, 300_000)
@@ -32,8 +31,7 @@ func zipfText(n int) [][]string {
 	return docs
 }
 
-// phrases cuts queries of 2 to 8 neighbouring words out of the documents,
-// common words included.
+// phrases returns n queries. Each consists of 2 to 8 neighbouring words of a document, including common words.
 func phrases(docs [][]string, n int) [][]string {
 	rng := rand.New(rand.NewPCG(3, 4))
 	qs := make([][]string, n)
@@ -52,7 +50,8 @@ type corpus struct {
 	index   *Index
 }
 
-var corpora sync.Map // documents to *corpus; building one takes longer than a benchmark
+// maps the number of documents to a *corpus, which is cached because building it takes longer than a benchmark
+var corpora sync.Map
 
 func corpusOf(b *testing.B, n int) *corpus {
 	b.Helper()
@@ -68,8 +67,8 @@ func corpusOf(b *testing.B, n int) *corpus {
 	return c
 }
 
-// marked returns the document of that id with a term for each part of all that
-// it belongs to, and the id for a time.
+// marked returns the document with this ID. It gets a term for each part of the documents to which it belongs, and its
+// ID as its time.
 func marked(id uint64, words []string) Doc {
 	d := DocumentOfWords(0, words)
 	d.Created = int64(id)
@@ -81,11 +80,11 @@ func marked(id uint64, words []string) Doc {
 	return d
 }
 
-var parts = []uint64{2, 10, 30, 100, 1000} // of all, one in so many
+var parts = []uint64{2, 10, 30, 100, 1000} // for each part p, one in p documents belongs to it
 
 func mark(every uint64) string { return fmt.Sprint("one in ", every) }
 
-// addUp is Search by the plain way: all postings of the query's terms.
+// addUp is a simple form of Search, which adds up all postings of the query's terms.
 func addUp(x *Index, ask Query) []Hit {
 	q := newSearchState(x.Searcher(), ask.Terms)
 	defer q.release()
@@ -103,14 +102,13 @@ func addUp(x *Index, ask Query) []Hit {
 	return best.takeHits()
 }
 
-// quantile returns what the part q of the times does not exceed, in µs. They
-// are sorted by it.
+// quantile returns, in µs, the duration that the share q of the durations does not exceed. It sorts the durations.
 func quantile(took []time.Duration, q float64) float64 {
 	slices.Sort(took)
 	return float64(took[int(q*float64(len(took)-1))]) / 1e3
 }
 
-// BenchmarkSearch searches the best and, in turns with it, adds up all postings.
+// BenchmarkSearch measures the search for the best documents and, in turns, adding up all postings.
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range []int{1e3, 1e4, 1e5} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -136,9 +134,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkFiltered searches among all documents and, in turns with it, among
-// one in so many: those that hold a term, those that do not lack it, the newest,
-// and those that a function allows.
+// BenchmarkFiltered measures searches in all documents and, in turns, in a part of them: the documents with a term,
+// those without a term, the newest, and those that a function accepts.
 func BenchmarkFiltered(b *testing.B) {
 	for _, every := range parts {
 		b.Run(fmt.Sprintf("n=100000/1in%d", every), func(b *testing.B) {
@@ -158,7 +155,7 @@ func BenchmarkFiltered(b *testing.B) {
 			}
 			took := make([][]time.Duration, len(ways))
 			for i := 0; b.Loop(); i++ {
-				for k := range ways { // who comes first finds nothing near
+				for k := range ways { // change the order, because the first search finds nothing in the cache
 					j := (i + k) % len(ways)
 					w := ways[j]
 					q := ask(c.queries[i%len(c.queries)], 10, nil)
@@ -176,8 +173,8 @@ func BenchmarkFiltered(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideWriter searches alone and, in turns of a hundred searches with
-// that, beside a writer that does nothing but replace documents.
+// BenchmarkBesideWriter measures searches alone and, in turns of a hundred, while another goroutine constantly
+// replaces documents.
 func BenchmarkBesideWriter(b *testing.B) {
 	c := corpusOf(b, 1e4)
 	x := New(Params{})
@@ -225,7 +222,7 @@ func BenchmarkPut(b *testing.B) {
 			for i, d := range docs {
 				x.put(uint64(i+1), 0, DocumentOfWords(0, d))
 			}
-			for i := 0; b.Loop(); i++ { // each is a replacement: a delete and an add
+			for i := 0; b.Loop(); i++ { // a replacement deletes a document and adds another
 				x.put(uint64(i%n+1), 0, DocumentOfWords(0, docs[(i*7919)%n]))
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "puts/s")
@@ -244,8 +241,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkFill fills an index with documents, one by one and at once, and
-// weighs it.
+// BenchmarkFill measures the time and memory for filling an index, one document at a time and all at once.
 func BenchmarkFill(b *testing.B) {
 	for _, n := range []int{1e4, 1e5} {
 		docs := zipfText(n)
@@ -280,16 +276,16 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// liveBytes returns the bytes of live objects.
+// liveBytes returns the number of bytes in live objects.
 func liveBytes() uint64 {
 	runtime.GC()
-	runtime.GC() // what finalizers of the first let go
+	runtime.GC() // collect again, because finalizers may have released more objects
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// BenchmarkBruteScan is what search costs without an inverted index.
+// BenchmarkBruteScan measures a search without an inverted index.
 func BenchmarkBruteScan(b *testing.B) {
 	for _, n := range []int{1e3, 1e4} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -339,14 +335,15 @@ func BenchmarkBruteScan(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSearch asks an opened snapshot for words that nobody asked it for before:
-// most of that is to decode their lists. It reports the median, too, which the queries of
-// common words do not sway, and the cost of a posting.
+// BenchmarkFirstSearch measures queries for words that nobody has searched for since the snapshot was opened. Most of
+// the time is needed to decode their lists. It also reports the median, which queries with common words hardly affect,
+// and the time per posting.
 func BenchmarkFirstSearch(b *testing.B) {
 	for _, n := range []int{1e5, 1e6} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(5, 6))
-			z := rand.NewZipf(rng, 1.25, 40, 300_000) // the most common words are stop words, which no query has
+			// The most common words are stop words, which queries do not contain.
+			z := rand.NewZipf(rng, 1.25, 40, 300_000)
 			words := make([]string, 25)
 			some := func(n int) []string {
 				for i := range n {

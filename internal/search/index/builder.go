@@ -1,4 +1,5 @@
-// This file builds segments in two passes, so that no posting list has to grow.
+// This file builds segments in two passes. The first pass counts the postings, so that no list has to grow in the
+// second.
 
 package index
 
@@ -8,26 +9,27 @@ import (
 	"slices"
 )
 
-// builder builds a segment. It first collects the terms of the documents as numbers. At the
-// end, when the length of each posting list is known, it distributes the numbers to the
-// lists. Only one goroutine may use a builder.
+// builder builds a segment. First it collects the terms of the documents as numbers. When all documents have been
+// added, the length of each posting list is known, and the builder distributes the postings to the lists. Only one
+// goroutine may use a builder.
 type builder struct {
-	segment       *segment
-	seed          maphash.Seed
-	countsEmpty   bool        // documents without terms count in N and avgdl
-	approxBytes   int         // approximate size of the documents in memory, without terms
-	isWholeIndex  bool        // the builder builds a whole index, and records the term numbers of the analyzer
-	docTermMemory []docTerm   // memory for items, which the last documents share
-	documentTerms [][]docTerm // items of each document
+	segment     *segment
+	seed        maphash.Seed
+	countsEmpty bool // documents without terms count in the number of documents and in the average length
+	approxBytes int  // approximate size of the documents in memory, without terms
+	// the segment will be the whole index, so the builder records the analyzer's term numbers in the documents
+	isWholeIndex  bool
+	docTermMemory []docTerm   // unused memory for the docTerms of the next documents
+	documentTerms [][]docTerm // the terms of each document
 
-	pendingTFs      []uint16 // TF of each term, by term number, in the document that is being added
-	distinctNumbers []uint32 // scratch
+	pendingTFs      []uint16 // by term number: frequency of the term in the document that is being added
+	distinctNumbers []uint32 // reused memory for the result of countTerms
 }
 
-// docTermsPerBlock is the number of items that are allocated at once.
+// docTermsPerBlock is the number of docTerms for which memory is allocated at once.
 const docTermsPerBlock = 1 << 15
 
-// Approximate memory in bytes for a document, an item and a term.
+// Approximate memory in bytes for a document, a docTerm and a term.
 const (
 	approxDocBytes     = 72
 	approxDocTermBytes = 8
@@ -37,7 +39,7 @@ const (
 // approxSize returns the approximate memory use of the builder in bytes.
 func (b *builder) approxSize() int { return b.approxBytes + approxTermBytes*len(b.segment.terms) }
 
-// docTerm is a term of a document, by number, and its frequency in the document.
+// docTerm is a term of a document: the term's number, and its frequency in the document.
 type docTerm struct {
 	term uint32
 	tf   uint16
@@ -47,7 +49,8 @@ func (x *Searcher) newBuilder() *builder {
 	return &builder{segment: new(segment), seed: x.seed, countsEmpty: x.params.CountEmpty}
 }
 
-// addDocument adds a document to the segment. The builder keeps a reference to d.Data, but not to d.
+// addDocument adds a document to the segment that is being built. The builder keeps a reference to d.Data, but not to
+// d.
 func (b *builder) addDocument(d *Document) {
 	s := b.segment
 	terms := b.countTerms(d)
@@ -65,8 +68,8 @@ func (b *builder) addDocument(d *Document) {
 	s.addDoc(d, b.countsEmpty)
 }
 
-// addDoc adds a document without its terms. If countsEmpty is set, a document without terms
-// counts in N and avgdl.
+// addDoc adds a document without its terms to the segment. If countsEmpty is set, a document without terms counts in
+// the number of documents and in the average length.
 func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	dl := uint32(unscoredLength)
 	if len(d.Terms) > 0 || countsEmpty {
@@ -81,7 +84,8 @@ func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	s.data = append(s.data, d.Data)
 }
 
-// addLostTerm records that a document with this term was deleted from another segment.
+// addLostTerm records that a document with this term was deleted from another segment, so that the term's document
+// frequency is reduced.
 func (b *builder) addLostTerm(text string, hash uint64) {
 	n, ok := b.segment.termNumber(text, hash)
 	if !ok {
@@ -90,8 +94,8 @@ func (b *builder) addLostTerm(text string, hash uint64) {
 	b.segment.terms[n].lostCount++
 }
 
-// newTerm assigns a number to a new term. It copies the text, which is often a substring of
-// a whole document.
+// newTerm assigns the next number to a new term. It copies the text, because text is often a substring of a whole
+// document.
 func (b *builder) newTerm(text string, hash uint64) uint32 {
 	s := b.segment
 	n := uint32(len(s.terms))
@@ -100,9 +104,8 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 	return n
 }
 
-// countTerms returns the numbers of the document's distinct terms, and sets their frequencies in
-// pending. It creates missing terms, and increments the df of all of these terms. The result is
-// valid until the next call.
+// countTerms returns the numbers of the document's distinct terms, and sets their frequencies in pendingTFs. It adds
+// missing terms, and increments the document frequency of each term. The result is valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinctNumbers = b.distinctNumbers[:0]
 	numbers := d.Numbers
@@ -119,16 +122,15 @@ func (b *builder) countTerms(d *Document) []uint32 {
 	return b.distinctNumbers
 }
 
-// termLookups is scratch memory for a group of terms.
+// termLookups is reused memory for countTermGroup.
 type termLookups struct {
 	hashes       [128]uint64
-	firstNumbers [128]uint32 // result of termTable.first for each term
-	knownNumbers [128]uint32 // known term number plus 1
+	firstNumbers [128]uint32 // result of firstNumber in the term table for each term
+	knownNumbers [128]uint32 // number of each term plus 1, if the analyzer's number of the term is known
 }
 
-// countTermGroup implements countTerms for a group of terms. Such look-ups mostly wait for memory
-// (texts, dictionary, terms). Therefore independent reads are in separate loops, so that the reads
-// overlap.
+// countTermGroup implements countTerms for a group of terms. Looking up terms mostly means waiting for memory.
+// Therefore independent reads are made in separate loops, so that they overlap.
 func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumbers) {
 	var l termLookups
 	s := b.segment
@@ -168,8 +170,8 @@ func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumb
 	}
 }
 
-// findOrAddTerm returns the number of a term, and adds a new term. first is the result of
-// termTable.first for the hash.
+// findOrAddTerm returns the number of a term. If the term is new, it is added. first is the result of firstNumber in
+// the term table for the hash.
 func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 	if first != 0 && b.segment.arena.get(b.segment.terms[first-1].text) == text {
 		return first - 1
@@ -180,8 +182,8 @@ func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 	return b.newTerm(text, hash)
 }
 
-// finishSegment returns the segment, with impacts computed by the scale. The builder must not be
-// used afterwards.
+// finishSegment returns the segment with its postings. The impacts are computed with the given scale. The builder must
+// not be used afterwards.
 func (b *builder) finishSegment(sc bm25Scale) *segment {
 	s := b.segment
 	l := newPostingLayout(s)
@@ -195,20 +197,19 @@ func (b *builder) finishSegment(sc bm25Scale) *segment {
 	return s
 }
 
-// postingLayout has the posting lists of a segment while the segment is being filled. All lists
-// are in a single array, so that the writes stay close together in memory. At the end,
-// long lists are converted to columns.
+// postingLayout contains the posting lists of a segment while the second pass fills them. All lists are in a single
+// array, so that the writes are close together in memory. At the end, long lists are converted to columns.
 type postingLayout struct {
 	segment         *segment
-	postings        []posting // the terms without columns first, then the terms that get columns
+	postings        []posting // lists of the terms without columns, followed by lists of the terms that get columns
 	maxListPostings uint32    // maximum number of postings for a term without columns
-	nextPosting     []uint32  // by term number: index of the term's next posting
+	nextPosting     []uint32  // by term number: index in postings for the term's next posting
 }
 
-// postingInTerm marks a term whose only posting is stored in the term itself.
+// postingInTerm in nextPosting means that the term has only one posting, which is stored in the term itself.
 const postingInTerm = math.MaxUint32
 
-// newPostingLayout allocates memory for the postings of all terms, according to their df.
+// newPostingLayout allocates memory for the postings of all terms. The document frequency of each term must be known.
 func newPostingLayout(s *segment) *postingLayout {
 	l := &postingLayout{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
@@ -239,7 +240,7 @@ func newPostingLayout(s *segment) *postingLayout {
 	return l
 }
 
-// pushPosting appends a posting to a term. Document numbers must ascend.
+// pushPosting appends a posting to the list of term n. Document numbers must ascend.
 func (l *postingLayout) pushPosting(n uint32, p posting) {
 	to := &l.nextPosting[n]
 	if *to == postingInTerm {
@@ -253,8 +254,7 @@ func (l *postingLayout) pushPosting(n uint32, p posting) {
 	*to++
 }
 
-// finishTables computes the data for look-ups: maximum impacts, columns, time blocks, and the
-// table of document IDs.
+// finishTables computes what searches need: maximum impacts, columns, time blocks, and the table of document IDs.
 func (l *postingLayout) finishTables(slope float64) {
 	s := l.segment
 	few := slices.Clone(l.postings[:l.maxListPostings])

@@ -1,4 +1,4 @@
-// Filling an index at once comes to the same as putting each document.
+// This file tests that filling an index at once has the same result as adding each document.
 
 package index
 
@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// randomDoc is a document whose terms may repeat, weigh nothing, or too much.
+// randomDoc returns a random document. Its terms may occur several times, and may have the frequency 0 or a very large
+// one.
 func randomDoc(r *rand.Rand) Doc {
 	d := Doc{Len: uint32(r.IntN(500))}
 	for range r.IntN(12) {
@@ -26,7 +27,7 @@ func randomDoc(r *rand.Rand) Doc {
 	return d
 }
 
-// fill adds documents with these ids to an index.
+// fill fills an index at once with the documents, which get these IDs.
 func fill(x *Index, ids []uint64, docs []Doc) {
 	fillRuns(x, nil, ids, docs)
 }
@@ -44,7 +45,7 @@ func fillRuns(x *Index, runs *RunOptions, ids []uint64, docs []Doc) {
 
 var _ iter.Seq[*Document]
 
-// number gives the terms of some documents numbers, those of two makers.
+// number sets term numbers in some of the documents. The numbers come from two analyzers.
 func number(r *rand.Rand, docs []Doc) {
 	var makers [2]TermNumbers
 	var known [2]map[string]uint32
@@ -81,7 +82,7 @@ func TestFillIsAsPut(t *testing.T) {
 			one.put(id*7%61, d.Updated, d)
 		}
 		number(r, docs)
-		if seed%2 == 0 { // another index knew the numbers before
+		if seed%2 == 0 { // the numbers were already used with another index
 			fill(New(Params{}), ids, docs)
 		}
 		fill(all, ids, docs)

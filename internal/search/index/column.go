@@ -1,5 +1,4 @@
-// This file implements columns, which store a number for each document, in memory or in a
-// snapshot file.
+// This file implements columns, which store one number for each document, in memory or in a snapshot file.
 
 package index
 
@@ -10,15 +9,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// column stores a number for each document of a segment, indexed by document
-// number.
+// column stores one number for each document of a segment. The index is the document's number.
 type column[T int64 | uint64] struct {
 	values []T
-	file   *fileColumn[T] // used instead of values in a snapshot's segment
+	file   *fileColumn[T] // used instead of values if the segment is in a snapshot
 }
 
-// valueAt returns the number of a document. If the number cannot be read, it returns 0,
-// and the searcher's Err returns the error.
+// valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the
+// searcher's Err returns the error.
 func (c *column[T]) valueAt(number uint32) T {
 	if int(number) < len(c.values) {
 		return c.values[number]
@@ -26,7 +24,7 @@ func (c *column[T]) valueAt(number uint32) T {
 	return c.file.valueAt(number)
 }
 
-// allValues returns the numbers of all documents. Numbers read from a file are cached.
+// allValues returns the values of all documents. Values from a snapshot are cached.
 func (c *column[T]) allValues() []T {
 	if c.file == nil {
 		return c.values
@@ -34,16 +32,16 @@ func (c *column[T]) allValues() []T {
 	return c.file.allValues()
 }
 
-// appendValue appends the number of the next document.
+// appendValue appends the value of the next document.
 func (c *column[T]) appendValue(v T) { c.values = append(c.values, v) }
 
-// trimSpare releases spare capacity after the last document was added.
+// trimSpare releases unused memory. Call it after the last document was added.
 func (c *column[T]) trimSpare() { c.values = trimCapacity(c.values) }
 
-// fileColumn is a field of the documents in a snapshot file.
+// fileColumn reads one field of the documents in a snapshot.
 type fileColumn[T int64 | uint64] struct {
 	docs         *pagefile.Reader
-	fieldOffset  int // byte offset of the field in a row
+	fieldOffset  int // offset of the field in a document's row, in bytes
 	cachedValues atomic.Pointer[[]T]
 }
 

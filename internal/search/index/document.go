@@ -1,4 +1,4 @@
-// This file defines documents and queries, the input of the index.
+// This file defines documents, changes and queries, which are the inputs of the index.
 
 package index
 
@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// OneTF is the TF of a term that occurs once in plain text, and the length that each word
-// adds to Len. Frequencies and lengths are in sixteenths, so that words of a field can have
-// a higher or lower weight.
+// OneTF is the frequency of a term that occurs once in plain text, and the length that each word adds to Len.
+// Frequencies and lengths are in sixteenths, so that the words of a field can count more or less than others.
 const OneTF = 16
 
-// A Term is a term of a document.
+// A Term is a word in a document, with its frequency.
 type Term struct {
 	Text string
-	TF   uint16 // frequency in sixteenths: [OneTF] for each occurrence in plain text
+	TF   uint16 // term frequency in sixteenths: [OneTF] for each occurrence in plain text
 }
 
-// TermNumbers maps an analyzer's term numbers to the term numbers of an index that is being
-// filled, so that [Index.FillEmpty] looks up each text only once. The zero value is ready to
-// use. It must not be used with several analyzers or concurrent Fills.
+// TermNumbers maps the term numbers of an analyzer to the term numbers of an index that is being filled, so that
+// [Index.FillEmpty] looks up each text only once. The zero value is ready to use. Do not use it for several analyzers
+// or for several fills at the same time.
 type TermNumbers struct {
-	indexNumbers []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
-	owner        any      // the builder or index to which the numbers belong
+	indexNumbers []uint32 // by the analyzer's number: the number of the term in the index, plus 1
+	owner        any      // the builder to which the numbers in indexNumbers belong
 }
 
-// indexNumber returns the number of the term in the index plus 1, or 0 if it is unknown.
+// indexNumber returns the number that a term has in the index, plus 1. It returns 0 if the number is unknown.
 func (k *TermNumbers) indexNumber(number uint32) uint32 {
 	if int(number) >= len(k.indexNumbers) {
 		return 0
@@ -36,7 +35,7 @@ func (k *TermNumbers) indexNumber(number uint32) uint32 {
 	return k.indexNumbers[number]
 }
 
-// setIndexNumber records the number of a term in the index.
+// setIndexNumber records that the analyzer's number stands for a term of the index.
 func (k *TermNumbers) setIndexNumber(number, term uint32) {
 	for int(number) >= len(k.indexNumbers) {
 		k.indexNumbers = append(k.indexNumbers, 0)
@@ -44,32 +43,33 @@ func (k *TermNumbers) setIndexNumber(number, term uint32) {
 	k.indexNumbers[number] = term + 1
 }
 
-// A Document is a set of weighted terms with an ID. Terms may be in any order. If a term
-// occurs twice, its TFs are added, up to a maximum of 65,535. Terms with TF 0 are ignored.
-// A document without terms is stored but never found by Search. It counts in N and avgdl
-// only if [Params.CountEmpty] is set.
+// A Document is a set of weighted terms with an ID. The terms may be in any order. If a term occurs twice, its
+// frequencies are added, up to 65,535. Terms with frequency 0 are ignored.
+//
+// A document without terms is stored but never found by Search. It counts in the number of documents and in the
+// average length only if [Params.CountEmpty] is set.
 type Document struct {
 	ID      uint64
 	Terms   []Term
-	Len     uint32 // document length dl, in sixteenths
-	Created int64  // time for [Query.CreatedRange]
-	Updated int64  // among hits with equal scores, the larger value comes first
-	Data    any    // data of the caller, with the same type in all documents (see [Searcher.Data])
+	Len     uint32 // length of the document in sixteenths of a word
+	Created int64  // creation time, for [Query.CreatedRange]
+	Updated int64  // time of the last change; among hits with equal scores, the newest comes first
+	Data    any    // data of the caller, of the same type in all documents (see [Searcher.Data])
 
-	// Known, if not nil, maps Numbers, the analyzer's numbers of the first len(Numbers)
-	// Terms.
+	// Known and Numbers may be set by an analyzer that numbers its terms. Numbers contains its numbers for the first
+	// len(Numbers) Terms, and Known maps them to the numbers of the index.
 	Known   *TermNumbers
 	Numbers []uint32
 }
 
-// DocumentOfWords returns the document of a plain text with these words.
+// DocumentOfWords returns a document that represents a plain text with these words.
 func DocumentOfWords(id uint64, words []string) Document {
 	d := Document{ID: id}
 	d.SetWords(words)
 	return d
 }
 
-// SetWords sets the terms and length of d as for a plain text with these words.
+// SetWords sets the terms and the length of d to those of a plain text with these words.
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
@@ -79,7 +79,7 @@ func (d *Document) SetWords(words []string) {
 	}
 }
 
-// distinctTerms returns the distinct terms of the document with TF above 0, sorted.
+// distinctTerms returns the texts of the document's terms whose frequency is above 0, sorted and without duplicates.
 func (d *Document) distinctTerms() []string {
 	texts := make([]string, 0, len(d.Terms))
 	for _, t := range d.Terms {
@@ -91,50 +91,47 @@ func (d *Document) distinctTerms() []string {
 	return slices.Compact(texts)
 }
 
-// A Change adds or replaces a document, or deletes the document with this ID if Document is
-// nil.
+// A Change adds or replaces a document. If Document is nil, it deletes the document with this ID.
 type Change struct {
 	ID       uint64
 	Document *Document
 
-	// Old, if not nil, is the indexed document with this ID. With it, the time to remove
-	// the document depends only on the document's number of terms (see
-	// [Searcher.NeedsOld]).
+	// Old is the indexed document with this ID, or nil. If it is set, removing the document takes time only in
+	// proportion to the number of its terms (see [Searcher.NeedsOld]).
 	Old *Document
 }
 
-// A QueryTerm is a term to search for.
+// A QueryTerm is a word to search for.
 type QueryTerm struct {
 	Text   string
-	Weight float64 // factor for the term's score (0 means 1)
+	Weight float64 // factor of the term's score (0 means 1)
 	Prior  Prior
 }
 
-// Prior is knowledge about a term's frequency in its language: DF out of N texts contain
-// the term. DF must be from 0 to N. Both are added to the index's own counts when the
-// term's idf is computed, because the counts of a small index say little about how rare a
-// word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing
-// Methods for Language Models Applied to Information Retrieval", 2004.
+// Prior says how frequent a term is in its language: of N texts, DF contain the term. DF must be from 0 to N. When the
+// idf of the term is computed, both are added to the counts of the index, because the counts of a small index say
+// little about how rare a word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing Methods
+// for Language Models Applied to Information Retrieval", 2004.
 type Prior struct{ N, DF float64 }
 
-// A Query has the parameters of [Searcher.Search]. If a term occurs twice, the larger
-// weight is used. Terms with a negative, infinite or NaN weight are ignored.
+// A Query contains the parameters of a search. If a term occurs twice, the larger weight counts. Terms with a
+// negative, infinite or NaN weight are ignored.
 type Query struct {
 	Terms []QueryTerm
-	Limit int // maximum number of hits (if it is less than 1, Search finds nothing)
+	Limit int // maximum number of hits (Search finds nothing if it is less than 1)
 
-	// AcceptDocument, if not nil, reports whether a document may be a hit. It does not affect
-	// scores. It is called in any order, and only for documents that would otherwise be
-	// among the hits found so far.
+	// AcceptDocument reports whether a document may be a hit. If it is nil, each document may. It does not affect
+	// scores. It is called in any order, and only for documents that would otherwise be among the best hits found so
+	// far.
 	AcceptDocument func(id uint64) bool
 
-	// Conditions has conditions. A hit must meet all conditions. Conditions do not affect scores. The
-	// index evaluates the conditions itself, so they are fast even if many documents meet them.
+	// A hit must meet all Conditions, which do not affect scores. The index evaluates them itself, so they are fast
+	// even if many documents meet them.
 	Conditions   []TermCondition
-	CreatedRange *TimeRange // if not nil, Created of a hit must be in this range
+	CreatedRange *TimeRange // if not nil, the field Created of a hit must be in this range
 
-	// ScoreFactor, if not nil, returns a factor for a document's score, which must be above 0 and at
-	// most 1. The index calls ScoreFactor in the same way as AcceptDocument.
+	// ScoreFactor returns a factor for the score of a document. The factor must be above 0 and at most 1. If
+	// ScoreFactor is nil, scores are not changed. It is called in the same way as AcceptDocument.
 	ScoreFactor func(id uint64) float64
 }
 
@@ -147,8 +144,7 @@ func TermsForWords(words []string) []QueryTerm {
 	return terms
 }
 
-// distinctTerms appends the valid terms to dst, which must be empty. The result is sorted and
-// has each term once.
+// distinctTerms appends the valid terms to dst, which must be empty. The result is sorted and contains each term once.
 func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 	for _, t := range terms {
 		if t.Weight == 0 {
@@ -167,14 +163,14 @@ func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }
 
-// A TermCondition is a condition: the document must have at least one term or, if IsNegated is set,
-// none.
+// A TermCondition requires that a document contains at least one of the Terms. If IsNegated is set, the document must
+// contain none of them.
 type TermCondition struct {
 	Terms     []string
 	IsNegated bool
 }
 
-// A TimeRange is a span of time that includes First and Last.
+// A TimeRange is a range of times that includes both First and Last.
 type TimeRange struct{ First, Last int64 }
 
 func (t *TimeRange) containsTime(at int64) bool { return at >= t.First && at <= t.Last }

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// The tables in the documents part of a snapshot.
+// Numbers of the tables in the documents part of a snapshot.
 const (
 	tableDocs = iota
 	tableLens
@@ -22,22 +22,22 @@ const (
 )
 
 const (
-	docRowSize  = 24 // size of a row in bytes
+	docRowSize  = 24 // Sizes of the rows, in bytes.
 	longLenSize = 8
 	timeRowSize = 16
 
-	// Values in the table of lengths that are not lengths.
+	// These values in the table of lengths are not lengths.
 	shortUnscored = math.MaxUint16
 	shortLong     = math.MaxUint16 - 1
 )
 
-// docsHeader is page 0 of a snapshot's documents part.
+// docsHeader is the content of page 0, which describes the documents part of a snapshot.
 type docsHeader struct {
 	docCount, longCount int
 	totalLength         uint64
 	params              Params
-	rowsChecksum        uint32 // checksum of the document rows
-	pageChecksum        uint32 // checksum of the page
+	rowsChecksum        uint32 // checksum of all rows in the table of documents
+	pageChecksum        uint32 // checksum of page 0
 }
 
 func (h *docsHeader) tableSizes() []pagefile.Table {
@@ -61,8 +61,8 @@ func (h *docsHeader) encode() []byte {
 	return le.AppendUint32(le.AppendUint32(b, empty), h.rowsChecksum)
 }
 
-// readDocsHeader parses page 0 of a snapshot with this size in bytes. It returns an error if
-// the snapshot has other parameters than p.
+// readDocsHeader decodes page 0 of a snapshot. size is the size of the snapshot in bytes. It returns an error if the
+// snapshot was written with other parameters than p.
 func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	le := binary.LittleEndian
 	h := docsHeader{
@@ -88,10 +88,9 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	return h, nil
 }
 
-// writeDocs writes the documents part of a snapshot and returns the checksum of page 0. doc
-// must return the fields of document i, with ascending IDs, and may be called several
-// times. writeDocs sets the fields of h that depend on the rows. Write errors must be
-// sticky in out, because writeDocs does not check them.
+// writeDocs writes the documents part of a snapshot and returns the checksum of page 0. The function doc must return
+// the fields of document i. IDs must ascend. doc may be called several times for a document. writeDocs sets the fields
+// of h that depend on the rows. It does not check write errors, so out must return the first error again later.
 func writeDocs(
 	out io.Writer,
 	h docsHeader,
@@ -141,7 +140,7 @@ func writeDocs(
 	return w.HeadChecksum()
 }
 
-// encodeShortLen returns the value for a length in the table of lengths.
+// encodeShortLen returns the number that represents a document length in the table of lengths.
 func encodeShortLen(dl uint32) uint16 {
 	if dl == unscoredLength {
 		return shortUnscored
@@ -149,7 +148,7 @@ func encodeShortLen(dl uint32) uint16 {
 	return uint16(min(dl, shortLong))
 }
 
-// newSegment returns a segment with the documents but without terms.
+// newSegment returns a segment that contains the documents but no terms.
 func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 	s := &segment{isAscending: true}
 	s.ids.file = &fileColumn[uint64]{docs: docs}
@@ -162,7 +161,7 @@ func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 	return s, err
 }
 
-// readLens reads the lengths of all documents.
+// readLens reads the length of each document into s.docLengths.
 func (s *segment) readLens(docs *pagefile.Reader) error {
 	le := binary.LittleEndian
 	s.docLengths = make([]uint32, 0, docs.RowCount(tableLens))
@@ -215,8 +214,7 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	return err
 }
 
-// timeBlocks returns the time ranges of blocks of 64 documents, from a cache after
-// the first call.
+// timeBlocks returns the range of creation times for each block of 64 documents. They are cached after the first call.
 func (img *snapshotTerms) timeBlocks() []timeBlock {
 	if ts := img.cachedTimeBlocks.Load(); ts != nil {
 		return *ts
@@ -235,8 +233,7 @@ func (img *snapshotTerms) timeBlocks() []timeBlock {
 	return *img.cachedTimeBlocks.Load()
 }
 
-// checkDocs reads the whole documents part and returns an error if its tables are
-// inconsistent.
+// checkDocs reads the whole documents part. It returns an error if the tables are inconsistent or cannot be read.
 func (img *snapshotTerms) checkDocs() error {
 	sum := uint32(0)
 	n := 0

@@ -1,5 +1,5 @@
-// Compares the index with a plain list of documents, after any
-// history of changes, and reads it while it is written.
+// This file compares the index with a plain list of documents after random changes, also while the index is being
+// changed.
 
 package index
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// model is what the index should hold.
+// model is a plain list of the documents that the index should contain.
 type model struct {
 	params Params
 	docs   map[uint64]modelDoc
@@ -42,9 +42,8 @@ func (m *model) put(id uint64, newer int64, terms []string) {
 	m.docs[id] = d
 }
 
-// search ranks all documents. Scores come from scale.score, so that ties are
-// ties to the last bit, and each is compared with the formula as it is written
-// in books.
+// search ranks all documents of the list. It computes scores with the scale's score, so that equal scores are equal to
+// the last bit. It compares each score with the formula from the literature.
 func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint64) bool) (hits []Hit, count int) {
 	t.Helper()
 	terms = slices.Compact(slices.Sorted(slices.Values(terms)))
@@ -92,15 +91,15 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 	return hits, len(all)
 }
 
-// Small indexes change all the time and are full of ties; large ones have many
-// windows, in which weak terms are skipped.
+// Small indexes change all the time and have many equal scores. Large indexes have many windows, in which weak terms
+// are skipped.
 func TestExactAgainstBruteForce(t *testing.T) {
 	testenv.Sequential(t)
 	tests := []struct {
 		name                          string
 		params                        Params
 		docs, changes, queries, vocab int
-		shape                         float64 // of the frequencies: larger is steeper
+		shape                         float64 // shape of the frequencies: the larger it is, the rarer are most words
 	}{
 		{"tiny", Params{}, 0, 3, 600, 12, 1.5},
 		{"small", Params{CountEmpty: true}, 100, 5, 600, 60, 1.2},
@@ -126,7 +125,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 				return ws
 			}
 			x, m := New(tt.params), &model{tt.params, map[uint64]modelDoc{}}
-			texts := map[uint64]*Document{} // as the index has them
+			texts := map[uint64]*Document{} // the documents as they are in the index
 			change := func() {
 				id := uint64(rng.IntN(tt.docs*5/4 + 50))
 				c := Change{ID: id, Old: texts[id]}
@@ -211,7 +210,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// reopened returns the index that the snapshot of x is.
+// reopened writes a snapshot of x, and returns the index that is opened from it.
 func reopened(t *testing.T, x *Index, p Params) *Index {
 	t.Helper()
 	b, err := x.AppendSnapshot([]byte("before"))
@@ -226,8 +225,8 @@ func reopened(t *testing.T, x *Index, p Params) *Index {
 	return y
 }
 
-// The way to a state does not show in it: an index that was changed often
-// scores as one that was built in one go.
+// The history of an index must not affect scores: an index that was changed often must compute the same scores as a
+// new index with the same documents.
 func TestHistoryDoesNotShow(t *testing.T) {
 	testenv.Sequential(t)
 	docs := zipfText(3000)
@@ -236,7 +235,7 @@ func TestHistoryDoesNotShow(t *testing.T) {
 		fresh.put(uint64(i), int64(i), DocumentOfWords(0, d))
 		worn.put(uint64(i), 0, DocumentOfWords(0, docs[len(docs)-1-i]))
 	}
-	had := make([]Doc, len(docs)) // what worn has
+	had := make([]Doc, len(docs)) // the documents in the index that was changed often
 	for i := range docs {
 		had[i] = DocumentOfWords(0, docs[len(docs)-1-i])
 	}
@@ -256,8 +255,7 @@ func TestHistoryDoesNotShow(t *testing.T) {
 	}
 }
 
-// A document that is written again and again does not make the index grow with
-// the number of writes.
+// Rewriting the same document again and again must not make the index grow with the number of writes.
 func TestRewritesDoNotPileUp(t *testing.T) {
 	x := New(Params{})
 	for i := range 1000 {
@@ -276,14 +274,14 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 			}
 		}
 		if most := 4 * maxFullMemtables * maxMemDocs; postings > most ||
-			docs > 1002+most { // merging is in the background
+			docs > 1002+most { // A merge may still be running in the background.
 			t.Fatalf("a term in 2 documents has %d postings; %d document numbers for 1002 documents", postings, docs)
 		}
 	}
 	checkInside(t, x)
 }
 
-// The caller's strings are copied: a term may be a slice of a large text.
+// The index must copy the caller's strings, because a term may be a slice of a large text.
 func TestPutCopiesTerms(t *testing.T) {
 	x := New(Params{})
 	b := []string{strings.Repeat("k", 3)}
@@ -294,8 +292,8 @@ func TestPutCopiesTerms(t *testing.T) {
 	}
 }
 
-// Readers see each put whole: the number of documents that hold "all" never
-// changes, whatever is replaced, and merging moves nothing under them.
+// Readers must see either all or nothing of each change. The number of documents with the term "all" never changes,
+// because each change replaces a document. Merges must not disturb readers.
 func TestReadersBesideAWriter(t *testing.T) {
 	const docs, readers, writes = 300, 4, 3000
 	x := New(Params{})

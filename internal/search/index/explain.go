@@ -1,30 +1,29 @@
-// This file explains scores.
+// This file explains how the score of a document is computed.
 
 package index
 
 // An Explanation explains a document's score.
 type Explanation struct {
-	DocumentCount int         // number of documents in the index
-	Len           float64     // number of terms in the document, dl
-	AvgLen        float64     // average number of terms in a document, avgdl
-	Terms         []TermScore // distinct valid terms of the query, sorted
-	Score         float64     // sum of the terms' scores in this order
+	DocumentCount int         // number of documents in the index (N)
+	Len           float64     // number of words in the document (dl)
+	AvgLen        float64     // average number of words in a document (avgdl)
+	Terms         []TermScore // one element for each distinct valid term of the query, sorted by term
+	Score         float64     // sum of the terms' scores, added in this order
 }
 
-// A TermScore is a term's contribution to a score. It is 0 if the document does not have
-// the term.
+// A TermScore says how much a term adds to a document's score. The score is 0 if the document does not contain the
+// term.
 type TermScore struct {
 	Term        string
 	Weight      float64 // weight of the term in the query
-	Occurrences float64 // number of occurrences in the document, a multiple of 1/16
-	DF          int     // number of documents with the term
+	Occurrences float64 // how often the document contains the term, a multiple of 1/16
+	DF          int     // number of documents that contain the term
 	IDF         float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
 	Score       float64
 }
 
-// Explain returns how [Searcher.Search] computes the score of the document. The sum is
-// identical to the last bit. ok is false if the document does not exist or has no
-// terms.
+// Explain returns how [Searcher.Search] computes the score of a document. The sum is equal to the last bit. ok is
+// false if the document does not exist or has no terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locateDocument(id)
 	if !ok || at.docLengths[number] == unscoredLength {

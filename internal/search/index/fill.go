@@ -1,5 +1,5 @@
-// This file fills an empty index. If the documents are many, it writes sorted parts
-// (runs) to files, as in external sorting.
+// This file fills an empty index. If there are many documents, it writes sorted parts of the index, called runs, to
+// files, as in external sorting.
 
 package index
 
@@ -8,28 +8,28 @@ import (
 	"iter"
 )
 
-// A RunFile is a file for the documents of a run.
+// A RunFile is a file to which a run is written and from which it is read.
 type RunFile interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// RunOptions are the options for an index that is larger than the memory for it. When the documents in
-// memory reach a size, they are moved to a file, which is called a run. The index consists of all
-// runs until [Searcher.WriteSnapshot] merges them.
+// RunOptions limit the memory of [Index.FillEmpty]. When the documents in memory reach a size, they are written to a
+// file, which is called a run. The index consists of all runs until [Searcher.WriteSnapshot] merges them.
 type RunOptions struct {
-	MaxBytes int // approximate size of the documents in memory at which they are written as a run
+	MaxBytes int // approximate size, in bytes, of the documents in memory that makes FillEmpty write a run
 
-	// NewFile returns an empty file. The index reads the file as long as the index is used. If
-	// New or the file returns an error, the documents stay in memory.
+	// NewFile returns an empty file. The index reads the file as long as the index is used. If NewFile or a write
+	// fails, the documents stay in memory.
 	NewFile func() (RunFile, error)
 }
 
-// FillEmpty adds documents to an empty index. The result is the same as with Apply, but FillEmpty is
-// much faster. Each document is used only until the next is requested. A nil document
-// cancels the operation, and the index stays empty. If runs is not nil, memory use is
-// bounded, but IDs must ascend and the Data of documents is lost. FillEmpty panics if the index
-// is not empty or an ID occurs twice.
+// FillEmpty adds documents to an empty index. The result is the same as with Apply, but FillEmpty is much faster. Each
+// document is used only until the next one is requested. A nil document cancels the operation, and the index stays
+// empty.
+//
+// If runs is not nil, the use of memory is limited. IDs must then ascend, and the Data of the documents is lost.
+// FillEmpty panics if the index is not empty or if an ID occurs twice.
 func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -51,15 +51,16 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	}
 }
 
-// fillRun has the state of a call of FillEmpty.
+// fillRun is the state of one call of FillEmpty.
 type fillRun struct {
-	searcher *Searcher   // the empty searcher
-	builder  *builder    // builder of the last documents
-	runs     *RunOptions // nil if all further documents stay in memory
-	lastID   uint64      // ID of the previous document
-	views    []view      // segments of the documents that were added before those in b
+	searcher *Searcher   // the searcher of the empty index
+	builder  *builder    // builder that contains the documents since the last run
+	runs     *RunOptions // options for runs, or nil if all further documents stay in memory
+	lastID   uint64      // ID of the document that was added last
+	views    []view      // the runs that were written so far, or segments in memory if writing failed
 
-	runWritten chan bool // receives whether the last run was written successfully (nil if no run is being written)
+	// receives whether the run that is being written was successful (nil if no run is being written)
+	runWritten chan bool
 }
 
 func (f *fillRun) startBuilder() {
@@ -67,7 +68,7 @@ func (f *fillRun) startBuilder() {
 	f.builder.isWholeIndex = true
 }
 
-// addDocument adds a document.
+// addDocument adds the next document. It writes a run if the documents in memory are too large.
 func (f *fillRun) addDocument(d *Document) {
 	if f.runs == nil {
 		f.builder.addDocument(d)
@@ -83,8 +84,8 @@ func (f *fillRun) addDocument(d *Document) {
 	}
 }
 
-// spillRun writes the documents in memory as a run, while further documents are added. At
-// most one run is written at a time.
+// spillRun starts to write the documents in memory as a run, while further documents are added. At most one run is
+// written at a time.
 func (f *fillRun) spillRun() {
 	f.waitForRun()
 	if f.runs == nil {
@@ -104,7 +105,7 @@ func (f *fillRun) spillRun() {
 	f.startBuilder()
 }
 
-// waitForRun waits until the run that is being written is complete.
+// waitForRun waits until the current run is written, if there is one.
 func (f *fillRun) waitForRun() {
 	if f.runWritten == nil {
 		return
@@ -115,8 +116,8 @@ func (f *fillRun) waitForRun() {
 	f.runWritten = nil
 }
 
-// writeRun writes the documents of a builder to a new file and returns them as a segment
-// that reads the file. If that fails, it returns the error and a segment in memory.
+// writeRun writes the documents of a builder to a new file, and returns them as a segment that reads the file. If this
+// fails, it returns the error and a segment in memory.
 func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
@@ -141,11 +142,11 @@ func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segmen
 	return run.mergeViews(run.views), err
 }
 
-// finishSearcher returns the searcher with all documents.
+// finishSearcher returns a searcher with all documents. No document can be added afterwards.
 func (f *fillRun) finishSearcher() *Searcher {
 	hasRuns := f.runs != nil && len(f.views) > 0
 	if hasRuns && len(f.builder.segment.docLengths) > 0 {
-		f.spillRun() // write another run, because a run needs less memory than a segment
+		f.spillRun() // Write the last documents as another run, because a run needs less memory than a segment.
 	}
 	f.waitForRun()
 	to := &Searcher{params: f.searcher.params, seed: f.searcher.seed, views: f.views}
@@ -169,8 +170,8 @@ func (f *fillRun) finishSearcher() *Searcher {
 	return to
 }
 
-// sortedSegment returns the segment with its posting lists, but without the data that only a
-// search needs. It is used to write the segment. The builder must not be used afterwards.
+// sortedSegment returns the segment with its posting lists, but without the data that only searches need. It is used
+// to write the segment to a file. The builder must not be used afterwards.
 func (b *builder) sortedSegment() *segment {
 	s := b.segment
 	l := newPostingLayout(s)
@@ -185,6 +186,6 @@ func (b *builder) sortedSegment() *segment {
 			s.postingLists[t.listOrDoc].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
 		}
 	}
-	s.isAscending = true // Fill with runs requires ascending IDs
+	s.isAscending = true // FillEmpty with runs requires ascending IDs.
 	return s
 }

@@ -1,4 +1,4 @@
-// An index that was filled by runs is, to the byte, the one that was filled in one piece.
+// This file tests that an index that was filled with runs has the same bytes as an index that was filled in memory.
 
 package index
 
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// runFiles are files for runs. They fail once the writes are used up.
+// runFiles provides files for runs. Writes fail after a number of writes.
 type runFiles struct {
 	runs   int
 	writes int
@@ -68,7 +68,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 		id := uint64(0)
 		for range r.IntN(80) {
 			d := randomDoc(r)
-			if r.IntN(4) == 0 { // a term of one run only
+			if r.IntN(4) == 0 { // a term that only one run contains
 				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: OneTF})
 			}
 			d.Updated, d.Created = r.Int64(), r.Int64()
@@ -133,7 +133,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 	}
 }
 
-// Ids that do not rise are refused where two runs may have the same.
+// With runs, IDs that do not ascend must be refused, because two runs might contain the same ID.
 func TestRunsRefuse(t *testing.T) {
 	defer func() {
 		if recover() == nil {
@@ -149,7 +149,7 @@ func TestRunsRefuse(t *testing.T) {
 	)
 }
 
-// A run that cannot be read any more shows.
+// If a run can no longer be read, the error must be reported.
 func TestRunsFailMeanwhile(t *testing.T) {
 	var runs []*testRun
 	x := New(Params{})
@@ -166,7 +166,7 @@ func TestRunsFailMeanwhile(t *testing.T) {
 	if len(runs) < 3 {
 		t.Fatalf("%d runs, want some", len(runs))
 	}
-	runs[1].b = nil // as another process leaves it that erases what it finds
+	runs[1].b = nil // as if another process had truncated the file
 	if _, err := x.AppendSnapshot(nil); err == nil || !errors.Is(err, x.Err()) {
 		t.Errorf("a snapshot of runs one of which is cut short: %v, and the index says %v", err, x.Err())
 	}

@@ -1,5 +1,5 @@
-// This file evaluates the conditions of a search: required or excluded terms, and a time
-// range. The result is a bit set, computed for each view before its documents are ranked.
+// This file evaluates the conditions of a search: required and excluded terms, and a range of times. Before the
+// documents of a view are ranked, it computes the set of documents that meet the conditions.
 
 package index
 
@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// filterSet is the set of documents in a view that meet a search's conditions.
+// filterSet is the set of documents in a view that meet the conditions of a search.
 type filterSet struct {
-	acceptsAll    bool     // the search has no conditions, and set is not used
-	documentBits  []uint64 // bit for each document
+	acceptsAll    bool     // the search has no conditions, and the other fields are not used
+	documentBits  []uint64 // one bit for each document of the view, set if the document is in the set
 	documentCount int      // number of documents in the set, including deleted documents
-	documentShare float64  // n divided by the number of documents, or 1 if the view is empty
-	scratchBits   []uint64 // scratch
+	documentShare float64  // documentCount divided by the number of documents in the view, or 1 if the view is empty
+	scratchBits   []uint64 // reused memory for the bits of one condition
 
-	// If late is not nil, the set may contain documents outside of this time range, and the
-	// time of each document is compared when the search reaches the document.
+	// If lateRange is not nil, the set may contain documents outside this range of times. The time of a document is
+	// then compared when the search reaches the document.
 	lateRange *TimeRange
 	created   *column[int64]
 }
 
-// accepts reports whether a document meets the conditions.
+// accepts reports whether a document meets all conditions.
 func (w *filterSet) accepts(number uint32) bool {
 	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
 }
 
-// hasBit reports whether the bit of a document is set. It must not be called if acceptsAll is set. If lateRange is not
-// nil, the time of the document must be compared, too (see isInTime).
+// hasBit reports whether the bit of a document is set. Do not call it if acceptsAll is set. If lateRange is not nil,
+// the time of the document must be compared as well (see isInTime).
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
 // blockBits returns the bits of the documents from 64*block to 64*block+63. If lateRange is not nil, the times of the
@@ -46,8 +46,8 @@ func (w *filterSet) isInTime(number uint32) bool {
 	return w.lateRange == nil || w.lateRange.containsTime(w.created.valueAt(number))
 }
 
-// computeSet computes the set of documents in a view that meet a query's conditions. expectedVisits estimates for how
-// many documents the search asks whether they are in the set.
+// computeSet computes the set of documents in a view that meet the conditions of a query. expectedVisits estimates for
+// how many documents the search will ask whether they are in the set.
 func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, expectedVisits int) {
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
 	w.lateRange = nil
@@ -115,9 +115,9 @@ func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) u
 	return left != 0
 }
 
-// applyTimeRange removes the documents outside of the time range. If it would have to read more times
-// than the search will probably visit, it leaves these documents in the set, and contains compares
-// their times during the search.
+// applyTimeRange removes the documents outside the range of times from the set. Reading all times may be slower than
+// reading the times of the documents that the search will visit. In that case, it leaves the documents in the set and
+// sets lateRange.
 func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 	w.created = &v.created
 	blocks := v.timeBlocks()
@@ -142,13 +142,13 @@ func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 	}
 }
 
-// If one in k documents is in the time range, a search that compares the times of candidates only
-// when it reaches them compares about lateTimeCost·k candidates.
+// lateTimeCost estimates the cost of comparing times late. If one in k documents is in the range, such a search
+// compares the times of about lateTimeCost·k documents.
 const lateTimeCost = 4096
 
-// lateCheckLimit returns a number of documents. If a search visits fewer documents, it is faster to
-// compare their times one by one than to compare the times of all documents in the blocks that are
-// partly in the range. The estimate assumes that times are evenly spread in a block.
+// lateCheckLimit returns the number of visited documents up to which it is faster to compare their times one by one.
+// If a search visits more, it is faster to compare the times of all documents in the blocks that are partly in the
+// range. The estimate assumes that the times in a block are evenly spread.
 func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {
@@ -167,9 +167,8 @@ func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	return 64 * partial
 }
 
-// If fewer than 1 in fewDocsDivisor documents meet the conditions, the search looks up each of
-// these documents instead of processing postings. A look-up takes as long as skipping
-// postingsPerLookup postings.
+// If fewer than 1 in fewDocsDivisor documents meet the conditions, the search looks up each of these documents instead
+// of processing all postings. Looking up a document takes as long as skipping postingsPerLookup postings.
 const (
 	fewDocsDivisor    = 200
 	postingsPerLookup = 4

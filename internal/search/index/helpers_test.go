@@ -1,4 +1,4 @@
-// What tests of the index share.
+// This file contains functions and types that the tests of the index share.
 
 package index
 
@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Doc is a document without its id and time, as tests write them.
+// Doc is a document for which a test sets neither the ID nor the times.
 type Doc = Document
 
-// memFile is a file in memory.
+// memFile is a file that exists only in memory.
 type memFile []byte
 
 func (f *memFile) WriteAt(b []byte, at int64) (int, error) {
@@ -32,7 +32,7 @@ func (x *Index) AppendSnapshot(b []byte) ([]byte, error) {
 	return b, err
 }
 
-// put puts one document.
+// put adds or replaces one document, with this ID and time.
 func (x *Index) put(id uint64, updated int64, d Doc) {
 	d.ID, d.Updated = id, updated
 	x.Put(d)
@@ -52,19 +52,19 @@ func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	return x.Searcher().Explain(id, terms)
 }
 
-// plainHit is a hit of a plain list of documents.
+// plainHit is a hit in a plain list of documents.
 type plainHit struct {
 	score float64
 	newer int64
 	id    uint64
 }
 
-// compare orders hits as Search does.
+// compare orders hits like Search does: by score, then by time, then by ID.
 func (a plainHit) compare(b plainHit) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.newer, a.newer), cmp.Compare(a.id, b.id))
 }
 
-// checkInside checks what holds between any two changes of an index.
+// checkInside checks the invariants of an index, which must be true between two changes.
 func checkInside(t *testing.T, x *Index) {
 	t.Helper()
 	sr := x.Searcher()
@@ -80,7 +80,7 @@ func checkInside(t *testing.T, x *Index) {
 		checkSegment(t, v.segment)
 		gone, there := 0, []uint32(nil)
 		for n, id := range v.ids.allValues() {
-			// A memtable has older versions of a document, too.
+			// A memtable also contains older versions of a document.
 			if at, ok := v.documentNumber(id); !ok ||
 				(at != uint32(n) && (v.memtable == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
 				t.Fatalf("document %d has number %d, found under %d", id, n, at)
@@ -119,7 +119,7 @@ func checkInside(t *testing.T, x *Index) {
 	}
 }
 
-// checkSegment checks the terms of a segment.
+// checkSegment checks the invariants of a segment's terms.
 func checkSegment(t *testing.T, s *segment) {
 	t.Helper()
 	if len(s.timeBlocks()) != (len(s.docLengths)+63)/64 {

@@ -1,26 +1,25 @@
-// This file implements a hash table for numbers of terms and documents.
+// This file implements the hash tables in which the numbers of terms and documents are found.
 
 package index
 
 import "slices"
 
-// idTable is a hash table of numbers. It finds term numbers by a text's hash, or document numbers
-// by an ID's hash. It does not store the text or ID, so the caller must compare the result.
-// Collisions are resolved by linear probing.
+// idTable is a hash table of numbers. It finds the number of a term by the hash of its text, or the number of a
+// document by the hash of its ID. The table stores neither text nor ID, so the caller must compare them. Collisions
+// are resolved by linear probing.
 type idTable struct {
 	slots     []slot
 	usedSlots int
 }
 
-// slot is an entry of the table. It needs only 8 bytes. Because a slot contains the
-// upper half of the hash, a number with the same half is almost certainly the right
-// number.
+// slot is one place of the table. It needs only 8 bytes. It contains the upper half of the hash, so a number whose
+// half is equal is almost certainly the right number.
 type slot struct {
 	hash   uint32
-	number uint32 // the number plus 1, or 0 if the slot is free
+	number uint32 // the stored number plus 1, or 0 if the slot is free
 }
 
-// find returns the number with this hash for which isMatch returns true.
+// find returns the number that has this hash and for which isMatch returns true. It returns false if there is none.
 func (t *idTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -41,8 +40,8 @@ func (t *idTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, b
 	}
 }
 
-// firstNumber returns the first number with this hash, plus 1. It returns 0 if the
-// hash is unknown.
+// firstNumber returns the first number with this hash, plus 1. It returns 0 if there is none. The caller must check
+// whether it is the right number.
 func (t *idTable) firstNumber(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
@@ -60,7 +59,7 @@ func (t *idTable) firstNumber(hash uint64) uint32 {
 	}
 }
 
-// insert adds a number that is not in the table. It must be less than 1<<32 - 1.
+// insert adds a number that the table does not contain yet. The number must be less than 1<<32 - 1.
 func (t *idTable) insert(hash uint64, number uint32) {
 	if t.usedSlots*4 >= len(t.slots)*3 {
 		t.resize(2*len(t.slots) + 16)
@@ -69,17 +68,17 @@ func (t *idTable) insert(hash uint64, number uint32) {
 	t.usedSlots++
 }
 
-// trimSpare releases spare capacity after the last number was added.
+// trimSpare releases unused memory. Call it after the last number was added.
 func (t *idTable) trimSpare() {
 	if want := t.usedSlots*4/3 + 4; want < len(t.slots)*3/4 {
 		t.resize(want)
 	}
 }
 
-// firstSlot returns the slot in which a search for a hash begins.
+// firstSlot returns the index of the slot at which the search for a hash begins.
 func (t *idTable) firstSlot(hash uint32) int { return int(uint64(hash) * uint64(len(t.slots)) >> 32) }
 
-// insertSlot puts a number in the next free slot. The table must have a free slot.
+// insertSlot stores s in the first free slot for its hash. The table must have a free slot.
 func (t *idTable) insertSlot(s slot) {
 	i := t.firstSlot(s.hash)
 	for t.slots[i].number != 0 {
@@ -91,8 +90,7 @@ func (t *idTable) insertSlot(s slot) {
 	t.slots[i] = s
 }
 
-// resize changes the number of slots, which must remain greater than the number of
-// entries.
+// resize changes the number of slots. There must be more slots than stored numbers.
 func (t *idTable) resize(slots int) {
 	old := t.slots
 	t.slots = make([]slot, slots)
@@ -103,21 +101,21 @@ func (t *idTable) resize(slots int) {
 	}
 }
 
-// reserve makes room for n more numbers.
+// reserve makes the table large enough for n more numbers.
 func (t *idTable) reserve(n int) {
 	if want := (t.usedSlots+n)*4/3 + 4; want > len(t.slots) {
 		t.resize(want)
 	}
 }
 
-// idHash returns the hash of a document ID (MurmurHash3's finalizer).
+// idHash returns a hash of a document's ID, by the last step of MurmurHash3.
 func idHash(id uint64) uint64 {
 	id = (id ^ id>>33) * 0xff51afd7ed558ccd
 	id = (id ^ id>>33) * 0xc4ceb9fe1a85ec53
 	return id ^ id>>33
 }
 
-// isAscending reports whether the IDs are strictly ascending.
+// isAscending reports whether each ID is greater than the ID before it.
 func isAscending(ids []uint64) bool {
 	for i := 1; i < len(ids); i++ {
 		if ids[i] <= ids[i-1] {
@@ -127,7 +125,7 @@ func isAscending(ids []uint64) bool {
 	return true
 }
 
-// trimCapacity returns s without most of its spare capacity.
+// trimCapacity returns a slice with the same elements and little unused capacity.
 func trimCapacity[E any](s []E) []E {
 	if cap(s) > len(s)+len(s)/16 {
 		return slices.Clone(s)

@@ -1,4 +1,4 @@
-// The tables and texts below the dictionary.
+// This file tests the hash table and the arena that store the dictionary.
 
 package index
 
@@ -9,20 +9,19 @@ import (
 	"testing"
 )
 
-// hashOf makes hashes that are alike in part or wholly.
+// hashOf returns a hash for a number. Depending on kind, the hashes are partly or completely equal.
 func hashOf(number uint32, kind uint64) uint64 {
 	h := idHash(uint64(number))
 	switch kind {
-	case 1: // eight homes, the last of them at the end
+	case 1: // all hashes begin at one of eight slots, the last of which is at the end of the table
 		return h%8<<61 | h>>60<<32 | 7
-	case 2: // all the same
+	case 2: // all hashes are equal
 		return 1<<64 - 1
 	}
 	return h
 }
 
-// The table finds what a map finds, whatever the hashes are like, while it grows
-// and after it was trimmed.
+// The table must find the same numbers as a Go map, whatever the hashes are, while it grows and after it was trimmed.
 func TestTableIsAsAMap(t *testing.T) {
 	for kind := range uint64(3) {
 		rng := rand.New(rand.NewPCG(kind, 2))
@@ -69,7 +68,7 @@ func TestTexts(t *testing.T) {
 		case 0:
 			s = ""
 		case 1:
-			s = strings.Repeat(s, maxBlockString/len(s)) // as long as it may be, or nearly
+			s = strings.Repeat(s, maxBlockString/len(s)) // as long as a string in a block can be, or almost
 		case 2:
 			s = strings.Repeat("x", maxBlockString+i%2)
 		case 3:
@@ -99,7 +98,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// When no block can be numbered any more, texts are kept one by one.
+// When there are too many blocks to be numbered, strings must be stored one by one.
 func TestTextsBeyondBlocks(t *testing.T) {
 	x := termArena{blocks: make([]string, maxBlocks)}
 	a, b := x.add("a"), x.add("b")
@@ -108,7 +107,7 @@ func TestTextsBeyondBlocks(t *testing.T) {
 	}
 }
 
-// Words that come and go do not leave their texts.
+// The texts of terms that no document has any more must not stay in memory.
 func TestTextsDoNotPileUp(t *testing.T) {
 	x := New(Params{})
 	x.put(0, 0, DocumentOfWords(0, []string{"stays", strings.Repeat("long", 100)}))
@@ -137,12 +136,12 @@ func TestTextsDoNotPileUp(t *testing.T) {
 	checkInside(t, x)
 }
 
-// A document's words are counted over all of it, however many there are.
+// The occurrences of a word must be counted in the whole document, even if the document is long.
 func TestLongDocument(t *testing.T) {
 	x := New(Params{})
 	words := make([]string, 5000)
 	for i := range words {
-		words[i] = fmt.Sprint("w", i%700*(i%2)) // w0 2504 times, the odd ones 7 or 8 times
+		words[i] = fmt.Sprint("w", i%700*(i%2)) // w0 occurs 2504 times, and each word with an odd number 7 or 8 times
 	}
 	count := map[string]int{}
 	for _, w := range words {

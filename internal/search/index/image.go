@@ -1,4 +1,4 @@
-// This file reads terms of an open snapshot, when a query needs them or all at once.
+// This file reads the terms of an open snapshot: single terms when a query needs them, or all terms.
 
 package index
 
@@ -17,12 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// recordError records an error of reading the snapshot. The index must not be used afterwards.
+// recordError records that the snapshot could not be read. The index must not be used afterwards.
 func (img *snapshotTerms) recordError(err error) { img.docs.RecordError(err) }
 
-// findTerm returns the term with this text.
+// findTerm returns the term with this text. It returns false if there is none or if the snapshot cannot be read.
 func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
-	lo, hi := 0, len(img.blocks) // the last block whose first term is not greater than text
+	lo, hi := 0, len(img.blocks) // find the last block whose first term is not greater than text
 	for lo < hi {
 		if half := (lo + hi) / 2; img.blocks[half].firstTerm <= text {
 			lo = half + 1
@@ -48,15 +48,15 @@ func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
 	return &ts[lo], true
 }
 
-// termAt returns the term with this number.
+// termAt returns the term with number n. If its block cannot be read, it returns an empty term.
 func (img *snapshotTerms) termAt(n int) *snapshotTerm {
 	if ts := img.loadBlock(n / termsPerBlock); n%termsPerBlock < len(ts) {
 		return &ts[n%termsPerBlock]
 	}
-	return new(snapshotTerm) // the block cannot be read
+	return new(snapshotTerm) // The block could not be read. The error was recorded.
 }
 
-// loadTerm returns a term with its postings, from a cache after the first call.
+// loadTerm returns the term with this text and its postings. They are cached after the first call.
 func (img *snapshotTerms) loadTerm(text string) (foundTerm, bool) {
 	t, ok := img.findTerm(text)
 	if !ok {
@@ -74,8 +74,8 @@ func (img *snapshotTerms) loadTerm(text string) (foundTerm, bool) {
 	return *f, true
 }
 
-// readTerm reads the postings of a term into f. A long list is converted to columns while it is
-// decoded, because the whole list would need several times the memory.
+// readTerm reads the postings of a term into f. A long list is converted to columns while it is decoded, because the
+// decoded list would need several times the memory.
 func (img *snapshotTerms) readTerm(t *snapshotTerm, f *foundTerm) error {
 	if err := img.docs.Err(); err != nil {
 		return err
@@ -217,8 +217,7 @@ func (img *snapshotTerms) eachTerm(prefix string, fn func(text string, df int) b
 	}
 }
 
-// prefixTermRange returns the numbers of the terms that may have this prefix. last is
-// exclusive.
+// prefixTermRange returns the range of the numbers that terms with this prefix can have. last is not in the range.
 func (img *snapshotTerms) prefixTermRange(prefix string) (first, last int) {
 	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].firstTerm >= prefix })
 	from := max(at-1, 0)
@@ -230,7 +229,7 @@ func (img *snapshotTerms) prefixTermRange(prefix string) (first, last int) {
 	return from * termsPerBlock, min(to*termsPerBlock, img.termCount)
 }
 
-// loadBlock returns the terms of a block, and caches them.
+// loadBlock returns the terms of block i, and caches them.
 func (img *snapshotTerms) loadBlock(i int) []snapshotTerm {
 	k := &img.blocks[i]
 	if ts := k.cachedTerms.Load(); ts != nil {
@@ -253,7 +252,7 @@ func (img *snapshotTerms) readBlock(k *dictBlock) ([]snapshotTerm, error) {
 	return readTerms(b, k)
 }
 
-// readBlockBytes fills b with the encoded terms of a block, and verifies their checksum.
+// readBlockBytes fills b with the encoded terms of a block. It fails if their checksum is wrong.
 func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 	at := k.listsOffset + int64(k.listsSize)
 	if n, err := img.reader.ReadAt(b, at); n < len(b) {
@@ -268,11 +267,11 @@ func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 	return nil
 }
 
-// countTerms returns the number of terms in an encoded block. All blocks except the last have
-// [termsPerBlock] terms. In the last block, the terms end where the sum of their text lengths
-// reaches the block's end.
+// countTerms returns the number of terms in an encoded block. Each block except the last has [termsPerBlock] terms.
+// The number for the last block follows from the lengths of the texts, which must reach exactly to the end of the
+// block.
 func countTerms(b []byte) (n int, err error) {
-	texts := 0 // total size of their texts
+	texts := 0 // total length of the texts of the terms so far
 	for n < termsPerBlock && (n+1)*termEntrySize <= len(b) && n*termEntrySize+texts < len(b) {
 		texts += int(min(binary.LittleEndian.Uint32(b[n*termEntrySize:]), math.MaxInt32))
 		n++
@@ -286,7 +285,7 @@ func countTerms(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// readTerms decodes a block's terms.
+// readTerms decodes the terms of a block.
 func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	le := binary.LittleEndian
 	n, err := countTerms(b)
@@ -310,7 +309,7 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 		if i > 0 {
 			isInOrder = t.text > ts[i-1].text
 		}
-		// each posting has at least one byte
+		// Each posting needs at least one byte.
 		hasPostings := t.df > 0 && t.df <= t.listSize
 		switch {
 		case at > end, !hasPostings, !isInOrder:
@@ -323,14 +322,14 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	return ts, nil
 }
 
-// blockLists contains the posting lists of a block, encoded.
+// blockLists contains the encoded posting lists of one block.
 type blockLists struct {
 	blockNumber int
 	encoded     []byte
 }
 
-// decodeTermPostings appends the postings of the term with this number to list. It reads all lists of
-// the term's block, because the next terms are usually requested next.
+// decodeTermPostings appends the postings of term n to list. It reads the lists of the whole block, because callers
+// usually request the following terms next.
 func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
 	t, i := img.termAt(n), n/termsPerBlock
 	if t.df == 0 || img.docs.Err() != nil {
@@ -349,8 +348,8 @@ func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
 	return img.decodeListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
 }
 
-// decodeListBytes appends the postings of a term to list. The term's encoded list is at the
-// start of b. If the list cannot be read, nothing is appended.
+// decodeListBytes appends the postings of a term to list. b begins with the term's encoded list. If the list cannot be
+// decoded, nothing is appended, and the error is recorded.
 func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []posting) []posting {
 	before := len(list)
 	r, err := img.openList(t, b)
@@ -365,32 +364,32 @@ func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []post
 	return list
 }
 
-// snapshotTerms gives access to the terms in an open snapshot, which it reads when they are needed.
+// snapshotTerms reads the terms of an open snapshot when they are needed.
 type snapshotTerms struct {
 	reader       io.ReaderAt
 	docs         *pagefile.Reader
-	rowsChecksum uint32    // checksum of the rows in docs
-	docLengths   []uint32  // lengths of the documents
-	impactScale  bm25Scale // scale of the impacts
+	rowsChecksum uint32    // checksum of the documents' rows
+	docLengths   []uint32  // length of each document, in sixteenths
+	impactScale  bm25Scale // scale with which impacts are computed
 	termCount    int
 	blocks       []dictBlock
-	lastLists    atomic.Pointer[blockLists] // lists of the block that was read last
+	lastLists    atomic.Pointer[blockLists] // lists of the block that decodeTermPostings read last
 
-	cachedTimeBlocks atomic.Pointer[[]timeBlock] // nil until they are read
-	latestUpdates    atomic.Pointer[[]int64]     // nil until they are read (see segment.latest)
+	cachedTimeBlocks atomic.Pointer[[]timeBlock] // time ranges of the blocks of documents (nil until they are read)
+	latestUpdates    atomic.Pointer[[]int64]     // latest update in each block of documents (nil until they are read)
 }
 
-// dictBlock is a part of the dictionary.
+// dictBlock is a part of the dictionary: up to [termsPerBlock] terms in ascending order.
 type dictBlock struct {
-	firstTerm   string // its first term
-	listsOffset int64  // offset of its posting lists in the snapshot
-	listsSize   uint32 // size of its posting lists in bytes
-	termsSize   uint32 // size of its terms in bytes
+	firstTerm   string // text of the first term
+	listsOffset int64  // offset in the snapshot at which the posting lists of its terms begin
+	listsSize   uint32 // size of these posting lists in bytes
+	termsSize   uint32 // size of the encoded terms in bytes
 	checksum    uint32
-	cachedTerms atomic.Pointer[[]snapshotTerm] // nil until they are read
+	cachedTerms atomic.Pointer[[]snapshotTerm] // the decoded terms (nil until they are read)
 }
 
-// snapshotTerm is a term of a snapshot.
+// snapshotTerm is one term of a snapshot.
 type snapshotTerm struct {
 	text            string
 	df              uint32
@@ -401,7 +400,7 @@ type snapshotTerm struct {
 	cachedDocuments atomic.Pointer[docSet]    // nil until a filter reads its documents
 }
 
-// foundTerm is a term with its postings in a segment.
+// foundTerm is a query term that a segment contains, with its postings.
 type foundTerm struct {
 	postings
 	df        int
@@ -411,18 +410,18 @@ type foundTerm struct {
 
 const (
 	footerSize    = 32
-	termEntrySize = 16 // size of a term in bytes, without its text
-	blockRowSize  = 24 // size of a block's row in the table, without its first term
+	termEntrySize = 16 // size in bytes of an encoded term without its text
+	blockRowSize  = 24 // size in bytes of a block's row in the table of blocks, without its first term
 	termsPerBlock = 64
 )
 
-// errSnapshot is the error of damaged snapshots.
+// errSnapshot is the error if a snapshot is damaged.
 var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// readBytesAt reads n bytes from r at this offset. size is the size of r. The result has a
-// spare capacity of listMargin bytes.
+// readBytesAt reads n bytes from r at offset off. It fails if they are not within the first size bytes. The result has
+// listMargin bytes of unused capacity.
 func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
@@ -438,8 +437,7 @@ func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// readCheckedBytes reads a piece that ends with a checksum, verifies it, and returns the piece
-// without the checksum.
+// readCheckedBytes reads n bytes that end with a checksum. It verifies the checksum and returns the bytes before it.
 func readCheckedBytes(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	b, err := readBytesAt(r, off, n, size)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file implements Index, which applies changes and publishes searchers.
+// This file implements Index, which applies changes and publishes the resulting searchers.
 
 package index
 
@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Index is an inverted index. It is safe for concurrent use. Readers use the current
+// Index is an inverted index that can be changed. It is safe for concurrent use. Readers use the current
 // [Index.Searcher], and each change publishes a new searcher.
 type Index struct {
 	params Params
@@ -18,26 +18,25 @@ type Index struct {
 	current atomic.Pointer[Searcher]
 
 	mu         sync.Mutex // held while a change is applied
-	mergeLanes [2][]view  // views that are being merged in the background: small segments and large segments
+	mergeLanes [2][]view  // views that are being merged in the background: of small segments, and of large segments
 	mergeGroup sync.WaitGroup
 }
 
-// New returns an empty index. It panics if K1 is negative, B is outside of [0, 1], or
-// either is NaN.
+// New returns an empty index. It panics if K1 is negative, if B is not from 0 to 1, or if one of them is NaN.
 func New(p Params) *Index {
 	x := &Index{params: p.withDefaults(), seed: maphash.MakeSeed()}
 	x.current.Store(&Searcher{params: x.params, seed: x.seed})
 	return x
 }
 
-// Searcher returns the state of the index after the last change.
+// Searcher returns the searcher for the state of the index after the last change.
 func (x *Index) Searcher() *Searcher { return x.current.Load() }
 
-// WaitForMerges waits until no merge is running.
+// WaitForMerges waits until no merge is running in the background.
 func (x *Index) WaitForMerges() { x.mergeGroup.Wait() }
 
-// Apply makes several changes at once. Readers see either all changes or none. The index
-// keeps the documents' Data and, for some time, their terms' texts.
+// Apply makes several changes at once. Readers see either all or none of them. The index keeps references to the Data
+// of the documents and, for some time, to the texts of their terms.
 func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -52,7 +51,7 @@ func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 // Delete deletes the document with this ID, if it exists.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
 
-// lastChanges returns the last change of each document.
+// lastChanges returns the changes without those that a later change of the same document replaces.
 func lastChanges(changes []Change) []Change {
 	if len(changes) < 2 {
 		return changes
@@ -73,8 +72,8 @@ func lastChanges(changes []Change) []Change {
 	return some
 }
 
-// nextSearcher returns the searcher after changes of different documents. If there are few changes, they
-// are added to the memtable, otherwise they become a new segment.
+// nextSearcher returns the searcher after the changes, which must concern different documents. If there are few
+// changes, they are added to the memtable. Otherwise they become a new segment.
 func (x *Index) nextSearcher(now *Searcher, changes []Change) *Searcher {
 	terms := 0
 	for _, c := range changes {
@@ -90,8 +89,8 @@ func (x *Index) nextSearcher(now *Searcher, changes []Change) *Searcher {
 	return now.withSegment(changes)
 }
 
-// WithChanges returns the searcher after changes of different documents, without a change to an index. The
-// documents become a new segment.
+// WithChanges returns the searcher that would follow from the changes, which must concern different documents. It does
+// not change an index. The documents become a new segment.
 func (x *Searcher) WithChanges(changes []Change) *Searcher {
 	if len(changes) == 0 {
 		return x
@@ -99,7 +98,8 @@ func (x *Searcher) WithChanges(changes []Change) *Searcher {
 	return x.withSegment(changes)
 }
 
-// withSegment returns the searcher after changes of different documents, which become a new segment.
+// withSegment returns the searcher after the changes, which must concern different documents. Their documents become a
+// new segment.
 func (x *Searcher) withSegment(changes []Change) *Searcher {
 	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()
@@ -115,7 +115,7 @@ func (x *Searcher) withSegment(changes []Change) *Searcher {
 	return to
 }
 
-// addToMemtable applies the changes to the memtable of a searcher that is not published yet.
+// addToMemtable applies the changes to the memtable of a searcher, which must not be published yet.
 func (x *Searcher) addToMemtable(changes []Change) {
 	at := slices.IndexFunc(x.views, func(v view) bool { return v.memtable != nil && !v.memtable.isFull() })
 	s, m := &segment{isAscending: true}, memtable{}
@@ -152,7 +152,7 @@ func (x *Searcher) addToMemtable(changes []Change) {
 	}
 }
 
-// growableCopy returns a copy of a memtable's segment, to which documents can be added.
+// growableCopy returns a copy of a memtable's segment. Documents can be added to the copy, while readers use s.
 func (s *segment) growableCopy() *segment {
 	return &segment{
 		ids:         s.ids,
@@ -166,11 +166,11 @@ func (s *segment) growableCopy() *segment {
 	}
 }
 
-// removeDocuments removes the changed documents from a searcher that is not published yet. It calls loseTerm for each
-// term of a removed document.
+// removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls loseTerm
+// for each term of each removed document.
 func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, hash uint64)) {
-	owned := map[*segment]bool{}      // segments whose deletion bits were already copied
-	wanted := map[*segment][]uint32{} // numbers of the documents whose terms are unknown
+	owned := map[*segment]bool{}      // segments whose bits for deleted documents have been copied already
+	wanted := map[*segment][]uint32{} // numbers of the documents whose terms must be read from the segment
 	for _, c := range changes {
 		v, number, ok := x.locateDocument(c.ID)
 		if !ok {
@@ -204,16 +204,16 @@ func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, 
 	}
 }
 
-// NeedsOld reports whether a change of this document must read all postings of a large
-// segment unless [Change.Old] is set.
+// NeedsOld reports whether a change of this document is slow unless [Change.Old] is set, because it must read all
+// postings of a large segment.
 func (x *Searcher) NeedsOld(id uint64) bool {
 	v, _, ok := x.locateDocument(id)
 	return ok && v.memtable == nil
 }
 
-// publishSearcher makes now the current searcher and starts merges in the background. If too many full memtables
-// (segments with the newest documents) are waiting, publish merges the memtables first. x.mu must be
-// held.
+// publishSearcher makes now the current searcher and starts merges in the background. A full memtable contains the
+// newest documents and waits for a merge. If too many are waiting, publishSearcher merges them itself first. The
+// caller must hold x.mu.
 func (x *Index) publishSearcher(now *Searcher) {
 	if full := smallToMerge(now.views, x.mergingViews()); len(full) > maxFullMemtables && full[0].memtable != nil {
 		if s := now.mergeViews(full); s != nil {
@@ -235,10 +235,10 @@ func (x *Index) publishSearcher(now *Searcher) {
 	}
 }
 
-// mergingViews returns the views that are being merged. x.mu must be held.
+// mergingViews returns the views that are being merged. The caller must hold x.mu.
 func (x *Index) mergingViews() []view { return slices.Concat(x.mergeLanes[:]...) }
 
-// withViews returns a searcher that has the same documents in other views.
+// withViews returns a searcher with other views, which must contain the same documents.
 func (x *Searcher) withViews(views []view) *Searcher {
 	return &Searcher{
 		params:      x.params,
@@ -249,8 +249,8 @@ func (x *Searcher) withViews(views []view) *Searcher {
 	}
 }
 
-// startMerge starts a merge of views in the background, in the lane for small or for large
-// segments. x.mu must be held.
+// startMerge starts to merge views in the background. lane says whether they are small or large segments. The caller
+// must hold x.mu.
 func (x *Index) startMerge(now *Searcher, lane int, merged []view) {
 	x.mergeLanes[lane] = merged
 	x.mergeGroup.Go(func() {
@@ -258,19 +258,18 @@ func (x *Index) startMerge(now *Searcher, lane int, merged []view) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.mergeLanes[lane] = nil
-		// Discard the result if the snapshot could not be read, or if Compact was called in
-		// the meantime.
+		// Discard the result if the snapshot could not be read, or if Compact has replaced the segments meanwhile.
 		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, merged) {
 			to := now.withViews(replaceViews(now.views, merged, s))
-			if now.Err() == nil { // the merge noticed the documents that were deleted in the meantime
+			if now.Err() == nil { // replaceViews also deletes the documents that were deleted during the merge
 				x.publishSearcher(to)
 			}
 		}
 	})
 }
 
-// isCompact reports whether x has at most one segment, and the segment is complete and has no
-// deleted documents.
+// isCompact reports whether Compact would change nothing: x has at most one segment, which is not a memtable and has
+// no deleted documents.
 func (x *Searcher) isCompact() bool {
 	if len(x.views) != 1 {
 		return len(x.views) == 0
@@ -278,8 +277,8 @@ func (x *Searcher) isCompact() bool {
 	return x.views[0].deletedCount == 0 && x.views[0].memtable == nil
 }
 
-// Compact merges all segments into a new segment without deleted documents, ordered by ID.
-// It returns the new searcher.
+// Compact merges all segments into a new segment, in which documents are ordered by ID and none is deleted. It returns
+// the new searcher.
 func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()

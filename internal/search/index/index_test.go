@@ -1,5 +1,5 @@
-// Tests the formula by hand, the order of hits, and the questions
-// beside search.
+// This file tests the scoring formula with examples computed by hand, the order of hits, and methods other than
+// Search.
 
 package index
 
@@ -19,10 +19,10 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// closeTo reports whether a and b are the same but for rounding.
+// closeTo reports whether a and b are equal except for rounding errors.
 func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b)) }
 
-// put adds documents 1, 2, … of those words, all equally new.
+// put adds documents with the IDs 1, 2 and so on. Each consists of the words of a string. All have the same time.
 func put(x *Index, docs ...string) *Index {
 	for i, d := range docs {
 		x.put(uint64(i+1), 0, DocumentOfWords(0, strings.Fields(d)))
@@ -30,7 +30,7 @@ func put(x *Index, docs ...string) *Index {
 	return x
 }
 
-// ask is the query of plain words.
+// ask returns a query for plain words.
 func ask(words []string, limit int, allow func(uint64) bool) Query {
 	return Query{Terms: TermsForWords(words), Limit: limit, AcceptDocument: allow}
 }
@@ -43,7 +43,7 @@ func ids(hits []Hit) []uint64 {
 	return out
 }
 
-// Worked by hand for the documents 1 = "x x y" (dl 3) and 2 = "y" (dl 1):
+// TestFormula compares scores with examples computed by hand. The documents are 1 = "x x y" (dl 3) and 2 = "y" (dl 1):
 //
 //	N = 2, avgdl = (3+1)/2 = 2
 //	idf(x) = ln((2−1+0.5)/(1+0.5) + 1) = ln 2   = 0.6931471805599453
@@ -110,7 +110,7 @@ func TestOrderOfTies(t *testing.T) {
 	}{{5, 1}, {3, 7}, {9, 7}, {4, -2}, {1, 1}} {
 		x.put(d.id, d.newer, DocumentOfWords(0, []string{"same"}))
 	}
-	want := []uint64{3, 9, 1, 5, 4} // newer 7, 7, 1, 1, −2
+	want := []uint64{3, 9, 1, 5, 4} // in the order of the times 7, 7, 1, 1 and −2
 	for limit := 0; limit <= 6; limit++ {
 		got := ids(x.Search(ask([]string{"same"}, limit, nil)))
 		if w := want[:min(limit, 5)]; !slices.Equal(got, w) {
@@ -132,7 +132,7 @@ func TestOrderOfTies(t *testing.T) {
 func TestReplaceAndDelete(t *testing.T) {
 	x := put(New(Params{}), "alpha beta", "beta gamma")
 	x.put(1, 0, DocumentOfWords(0, []string{"delta"}))
-	x.Delete(7) // there is none
+	x.Delete(7) // this document does not exist
 	for term, want := range map[string]int{"alpha": 0, "beta": 1, "gamma": 1, "delta": 1} {
 		if got := x.DF(term); got != want {
 			t.Errorf("DF(%q) = %d, want %d", term, got, want)
@@ -163,7 +163,7 @@ func TestTermsMayBeLeft(t *testing.T) {
 	}
 	n := 0
 	for range x.TermsWithPrefix("") {
-		x.Delete(uint64(n)) // the searcher does not change
+		x.Delete(uint64(n)) // A searcher does not change when the index changes.
 		n++
 		if n == 300 {
 			break
@@ -180,7 +180,7 @@ func TestExplain(t *testing.T) {
 	if !ok {
 		t.Fatal("Explain(1) = false")
 	}
-	// DocumentCount = 3, avgdl = 8/3: k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
+	// With DocumentCount = 3 and avgdl = 8/3, k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
 	want := Explanation{DocumentCount: 3, Len: 3, AvgLen: 8.0 / 3, Terms: []TermScore{
 		{"nowhere", 1, 0, 0, math.Log(3.5/0.5 + 1), 0},
 		{"x", 1, 2, 1, math.Log(2.5/1.5 + 1), math.Log(2.5/1.5+1) * 4.4 / 3.3125},
@@ -219,7 +219,7 @@ func TestNewPanics(t *testing.T) {
 	}
 }
 
-// A caller's function that panics leaves nothing behind in later searches.
+// If a function of the caller panics, later searches must not be affected.
 func TestPanicInAllow(t *testing.T) {
 	x := put(New(Params{}), "x y", "x", "y z", "x x")
 	want := x.Search(ask([]string{"x", "y"}, 10, nil))
@@ -236,10 +236,10 @@ func TestPanicInAllow(t *testing.T) {
 			t.Fatalf("Search = %v, want %v", got, want)
 		}
 	}
-	x.put(5, 0, DocumentOfWords(0, []string{"x"})) // the lock was released
+	x.put(5, 0, DocumentOfWords(0, []string{"x"})) // this needs the lock, which must have been released
 }
 
-// The vectors are crabtalk's own answers. It returns ties in any order.
+// The expected results are those of crabtalk, which returns hits with equal scores in any order.
 func TestCrabtalkVectors(t *testing.T) {
 	b, err := os.ReadFile("testdata/crabtalk-search.json")
 	if err != nil {
@@ -314,9 +314,8 @@ func TestCrabtalkVectors(t *testing.T) {
 	}
 }
 
-// Worked by hand for 1 = "x" counted 2½ times (40 sixteenths) of length 4, and
-// 2 = "x" of length 2: N = 2, avgdl = 3, idf(x) = ln(0.5/2.5 + 1) = ln 1.2; with
-// weight 3,
+// TestWeights uses an example computed by hand: 1 = "x" counted 2½ times (40 sixteenths) with length 4, and 2 = "x"
+// with length 2. N = 2, avgdl = 3, and idf(x) = ln(0.5/2.5 + 1) = ln 1.2. With weight 3,
 //
 //	1: 3 · ln 1.2 · 2.5·2.2/(2.5 + 1.2·(0.25+0.75·4/3)) = 3 · ln 1.2 · 5.5/4
 //	2: 3 · ln 1.2 · 1·2.2/(1 + 1.2·(0.25+0.75·2/3))     = 3 · ln 1.2 · 2.2/1.9
@@ -345,12 +344,11 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// The parts of many scores are those of each one's account, also of documents
-// that were replaced or deleted, whether a term stands in one of them, in a list
-// of some, or in many.
+// The contributions that ComputeTermScores computes for many documents must equal those that Explain returns for each
+// document. This includes replaced and deleted documents, and terms that occur in one, some or many documents.
 func TestTermScoresAreExplanations(t *testing.T) {
 	testenv.Sequential(t)
-	var p TermScores // filled again and again
+	var p TermScores // reused in all rounds
 	for _, n := range []uint64{500, 3 * 2 * windowDocs, 20} {
 		r := rand.New(rand.NewPCG(n, 1))
 		x := New(Params{})
@@ -367,7 +365,7 @@ func TestTermScoresAreExplanations(t *testing.T) {
 			x.put(i, 0, DocumentOfWords(0, []string{"e", "c", "c", "few3"}))
 			x.Delete(n/2 + 3*i)
 		}
-		own := n / 3 // its number; its id is another
+		own := n / 3 // this is the number of the document, which differs from its ID
 		terms := []QueryTerm{
 			{Text: "xd", Weight: 1},
 			{Text: "c", Weight: .5},
@@ -382,7 +380,7 @@ func TestTermScoresAreExplanations(t *testing.T) {
 		}
 		ids := []uint64{n - 1, 3, 350, 3, 7, 100, 1 << 40, own * 7 % n}
 		for range 40 {
-			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2] // what follows by id or by number
+			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2] // the next document, by ID or by number
 			for i := range 1 + r.Uint64()%150 {
 				ids = append(ids, (first+i*step)%n)
 			}

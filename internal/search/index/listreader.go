@@ -1,5 +1,5 @@
-// This file decodes posting lists of a snapshot into postings or columns. It decodes some
-// postings at a time, in separate simple loops.
+// This file decodes the posting lists of a snapshot into postings or columns. It decodes the postings in batches, with
+// a simple loop for each step.
 
 package index
 
@@ -11,40 +11,39 @@ import (
 	"sync"
 )
 
-// decodeBatchSize is the number of postings that are decoded at a time. The decoded values fit
-// into the processor's L1 cache.
+// decodeBatchSize is the number of postings in a batch. The decoded values fit into the processor's L1 cache.
 const decodeBatchSize = 512
 
-// cachedLengths is the number of document lengths for which a [listReader] caches impacts.
+// cachedLengths is the number of different document lengths for which a [listReader] caches impacts.
 const cachedLengths = 4096
 
-// listReader decodes a posting list.
+// listReader decodes one posting list of a snapshot.
 type listReader struct {
 	snapshot   *snapshotTerms
-	encoded    []byte // the rest of the list and listMargin more bytes
+	encoded    []byte // what is left of the encoded list, and listMargin more bytes
 	remaining  uint32 // number of postings that are not decoded yet
-	minNextDoc uint64 // smallest possible document number of the next posting
+	minNextDoc uint64 // the next posting's document number is at least this number
 
-	// The postings that were decoded last.
+	// The batch of postings that was decoded last.
 	numbers [decodeBatchSize]uint32
 	tfs     [decodeBatchSize]uint16
 	impacts [decodeBatchSize]uint8
 
-	// impacts by document length for a TF of OneTF, 0 if not computed yet (empty for a
+	// by document length: the impact of a posting with frequency OneTF, or 0 if it is not computed yet (empty for a
 	// short list)
 	impactsForOne []uint8
-	impactMemory  [cachedLengths]uint8 // memory for ones
+	impactMemory  [cachedLengths]uint8 // memory for impactsForOne
 }
 
-// listMargin is the number of bytes that must follow a list in memory, with any content,
-// because the decoder may read that many bytes from the start of any posting.
+// listMargin is the number of bytes that must follow a list in memory, because the decoder may read that many bytes
+// from the start of each posting. Their content does not matter.
 const listMargin = 8
 
-// listReaders is a pool, because a reader needs about 8 kB.
+// listReaders is a pool of readers for reuse, because a reader needs about 8 kB.
 var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 
-// openList returns a reader for a term's posting list at the start of b. The caller must
-// release it.
+// openList returns a reader for the posting list of a term. The list is at the start of b. The caller must call
+// release.
 func (img *snapshotTerms) openList(t *snapshotTerm, b []byte) (*listReader, error) {
 	r := listReaders.Get().(*listReader)
 	r.snapshot = img
@@ -62,13 +61,13 @@ func (img *snapshotTerms) openList(t *snapshotTerm, b []byte) (*listReader, erro
 	return r, nil
 }
 
-// release puts the reader back into listReaders.
+// release returns the reader to the pool.
 func (r *listReader) release() {
 	r.snapshot, r.encoded = nil, nil
 	listReaders.Put(r)
 }
 
-// decodeBatch decodes the next postings and returns their number.
+// decodeBatch decodes the next batch of postings and returns their number, which is 0 at the end of the list.
 func (r *listReader) decodeBatch() (n int, err error) {
 	n = int(min(r.remaining, decodeBatchSize))
 	if err := r.decodePostings(n); err != nil {
@@ -93,12 +92,12 @@ func (r *listReader) decodeBatch() (n int, err error) {
 	return n, nil
 }
 
-// multiByteMask masks two bits in each of eight bytes: whether the distance has another byte, and whether
-// a TF follows. If all these bits are 0, the eight bytes encode eight postings.
+// multiByteMask selects two bits in each of eight bytes. The bits say whether the distance continues in another byte,
+// and whether a frequency follows. If all of these bits are 0, the eight bytes encode eight postings.
 const multiByteMask = 0x8181818181818181
 
-// decodePostings decodes the document numbers and TFs of the next n postings. A posting has one or
-// two bytes in an unpredictable order, so the code does not branch on the length.
+// decodePostings decodes the document numbers and frequencies of the next n postings. Postings of one and of two bytes
+// are mixed unpredictably, so the code does not branch on the length.
 func (r *listReader) decodePostings(n int) error {
 	b := r.encoded
 	next := r.minNextDoc
@@ -161,7 +160,7 @@ func (r *listReader) decodePostings(n int) error {
 	return nil
 }
 
-// appendPostings appends all postings to list.
+// appendPostings decodes all postings and appends them to list.
 func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 	for r.remaining > 0 {
 		n, err := r.decodeBatch()
@@ -175,7 +174,7 @@ func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 	return list, nil
 }
 
-// fillColumns adds all postings to empty columns and returns the largest impact.
+// fillColumns decodes all postings into empty columns. It returns the largest impact.
 func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	for r.remaining > 0 {
 		n, err := r.decodeBatch()
@@ -191,7 +190,7 @@ func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	return most, nil
 }
 
-// pushBatch adds several postings, like pushPosting.
+// pushBatch appends several postings to the columns, like pushPosting for each of them.
 func (w *columns) pushBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)

@@ -1,5 +1,5 @@
-// This file implements MaxScore, a search that finds only the best documents. It skips
-// documents whose maximum possible score is too low.
+// This file implements MaxScore, a search that finds only the best documents. It skips documents that cannot reach the
+// scores of the best documents found so far.
 
 package index
 
@@ -10,21 +10,20 @@ import (
 	"slices"
 )
 
-// searchBest adds the view's best documents to the heap. It processes terms in descending order of their
-// maximum contribution to a score. A posting is skipped if it cannot help a document to become one
-// of the best. This is so if the posting's impact (an upper bound of its contribution), plus the
-// maximum contributions of all weaker terms, is below the lowest of the best scores so far. The
-// search ends when even all remaining terms together cannot reach that score (MaxScore by Turtle
-// and Flood, 1995).
+// searchBest adds the best documents of the view to the heap best. It implements MaxScore (Turtle and Flood, 1995). It
+// processes the query's terms in descending order of their maximum contribution to a score.
 //
-// Until then, scores are estimates in single precision, divided by the query's norm. Bounds
-// have slack for rounding errors. Finally, the scores of the remaining candidates are
-// computed in double precision over all terms in order, so that they are identical to the
-// scores from scan.
+// A posting is skipped if it cannot help its document to become one of the best. The posting's impact is an upper
+// bound of its contribution. The posting is skipped if its impact plus the maximum contributions of all weaker terms
+// is below the lowest of the best scores so far. The search ends when all remaining terms together cannot reach that
+// score.
 //
-// best returns false, without changing the heap, if adding up all postings is better. This
-// is so for a small view, for weights outside of single precision, or if too many
-// candidates are not accepted.
+// Until then, scores are estimates in single precision, divided by the query's norm. Their bounds allow for rounding
+// errors. At the end, the scores of the remaining candidates are computed in double precision over all terms in order.
+// They are therefore identical to the scores that scoreDocuments computes.
+//
+// searchBest returns false, without changing the heap, if adding up all postings is better. This is so for a small
+// view, for weights that single precision cannot represent, and if too many candidates are not accepted.
 func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 	if !(q.gainSum > minNorm && q.gainSum < maxNorm) {
 		return false
@@ -54,7 +53,7 @@ func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 	case b.hasFewCandidates(postings):
 		b.scoreAllCandidates()
 	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*windowDocs:
-		return false // adding up so few postings is faster than choosing among them
+		return false // Adding up so few postings is faster than a MaxScore search.
 	default:
 		b.processTerms()
 	}
@@ -66,27 +65,25 @@ func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 	return true
 }
 
-// Estimates in single precision are possible if each term contributes at least minGainShare of
-// the query's norm, and the norm is between minNorm and maxNorm.
+// Estimates in single precision are used only if each term contributes at least minGainShare of the query's norm, and
+// if the norm is between minNorm and maxNorm.
 const (
 	minGainShare      = 1e-20
 	minNorm           = 1e-280
 	maxNorm           = 1e280
-	lengthEpsilon     = 1e-30 // added to document lengths to avoid 0/0
-	maxRoundingErrors = 16    // maximum number of rounding errors in a term's contribution
+	lengthEpsilon     = 1e-30 // added to document lengths, so that 0 is never divided by 0
+	maxRoundingErrors = 16    // maximum number of rounding errors in the contribution of a term
 )
 
-// keepsScores reports whether the search accepts every document and multiplies no score by a
-// factor.
+// keepsScores reports whether the query accepts every document and multiplies no score by a factor.
 func (b *maxScore) keepsScores() bool {
 	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
 }
 
-// boundOfTenBest returns a score that at least ten documents of the view reach by their
-// strongest term. It returns 0 if the search wants more than ten documents, or if some of
-// the ten might not be hits. Because impacts are rounded up, it uses the next lower value.
-// It lowers the result if document lengths count more now than when the impacts were
-// computed.
+// boundOfTenBest returns a score that at least ten documents of the view reach by their strongest term alone. It
+// returns 0 if the query wants more than ten documents, or if some of the ten might not be hits. Impacts are rounded
+// up, so it uses the next lower impact. It reduces the result if document lengths count more now than when the impacts
+// were computed.
 func (b *maxScore) boundOfTenBest() float32 {
 	v, least := b.view, 0.0
 	if b.limit > tenthRank {
@@ -106,41 +103,39 @@ func (b *maxScore) boundOfTenBest() float32 {
 	return float32(least)
 }
 
-// firstBatchSize is the size of the first batch of candidates (documents that might be among the best).
-// Batches grow up to batchSize. The first batches are small, because each batch raises the
-// threshold, so that later batches skip more postings.
+// firstBatchSize is the size of the first batch of candidates, which are documents that may be among the best. Later
+// batches grow up to batchSize. The first batches are small, because each batch raises the threshold, so that later
+// batches skip more postings.
 const firstBatchSize = 32
 
-// maxPostingsToAdd is the number of postings that can be added up faster than a MaxScore search
-// can start.
+// maxPostingsToAdd is the largest number of postings for which adding up all of them is faster than MaxScore.
 const maxPostingsToAdd = 400
 
-// postingsPerRefusal is the number of postings that can be added up in the time that the search needs
-// for a candidate that is then refused.
+// postingsPerRefusal is the number of postings that can be added up in the time that the search spends on a candidate
+// that is refused afterwards.
 const postingsPerRefusal = 32
 
-// minStrongPostings is the minimum number of postings for which a term's strongest postings, with
-// at least 7/8 of the largest impact, are processed first. This raises the threshold for
-// the rest.
+// minStrongPostings applies to frequent terms. If a term has at least this many postings, its strongest postings,
+// whose impact is at least 7/8 of the largest, are processed first. They raise the threshold for the other postings.
 const minStrongPostings = 512
 
-// maxScore is the state of a search.
+// maxScore is the state of a MaxScore search in one view.
 type maxScore struct {
 	*searchState
 	view        *view
 	searchQuery *Query
 	limit       int
 
-	threshold     float32        // minimum estimate of a candidate (never decreases)
-	estimateSlack float32        // factor below 1 by which an estimate may be lower than the score
-	topEstimates  []uint32       // the largest estimates so far as float bits, ascending, at most limit
-	keptDocuments []keptDocument // candidates that reached the threshold
-	kBase, kSlope float32        // the k of a candidate is c0 + c1·dl
-	nextBatchSize int            // size of the next batch
+	threshold     float32        // minimum estimate of a candidate; it never decreases
+	estimateSlack float32        // factor below 1; a score may be higher than its estimate by so much
+	topEstimates  []uint32       // the largest estimates so far, at most limit, as float bits in ascending order
+	keptDocuments []keptDocument // candidates whose estimate reached the threshold
+	kBase, kSlope float32        // the k of a candidate is kBase + kSlope·dl, where dl is the document's length
+	nextBatchSize int            // number of candidates in the next batch
 	refusalBudget int            // number of candidates that may still be refused before the search gives up
 }
 
-// processTerms processes the terms in order.
+// processTerms processes the terms, the strongest first, until the remaining terms cannot reach the threshold.
 func (b *maxScore) processTerms() {
 	for place, i := range b.cursorOrder {
 		c := &b.cursors[i]
@@ -165,19 +160,18 @@ func (b *maxScore) processTerms() {
 	}
 }
 
-// minImpact returns the lowest impact at which a posting of the term can reach the threshold. If no
-// posting can reach the threshold, the result is above maxImpact.
+// minImpact returns the lowest impact with which a posting of term c can reach the threshold. orderIndex is the term's
+// index in the order of processing. If no impact is high enough, the result is above maxImpact.
 func (b *maxScore) minImpact(c *queryCursor, orderIndex int) int {
 	need := math.Ceil((float64(b.threshold) - b.maxRest[orderIndex+1]) / c.impactUnit)
 	return int(min(max(need, 1), maxImpact+1))
 }
 
-// maxLookupShare is a fraction of all documents. If fewer documents meet the query's
-// conditions, it is faster to look up which of these documents have the term than to
-// compare impacts.
+// maxLookupShare is a share of all documents. If a smaller share meets the query's conditions, it is faster to look up
+// which of these documents contain the term than to compare impacts.
 const maxLookupShare = 0.15
 
-// makeCandidate returns the candidate for a posting of the term.
+// makeCandidate returns the candidate for a posting of term c.
 func (b *maxScore) makeCandidate(c *queryCursor, doc uint32, tf uint16) candidate {
 	f, k := float32(tf), b.kBase+b.kSlope*float32(b.view.docLengths[doc])
 	return candidate{doc, c.gainShare * f / (f + k), k}
@@ -198,11 +192,11 @@ const (
 	onesInBytes    = 0x0101010101010101
 	topBitsOfBytes = 0x80 * onesInBytes
 
-	// multiplying by gatherBitsFactor moves the lowest bits of all bytes to the highest byte
+	// a multiplication by it moves the lowest bits of all bytes to the highest byte
 	gatherBitsFactor = 0x0102040810204080
 )
 
-// scoreColumns processes the postings with an impact of at least minImpact and below impactLimit.
+// scoreColumns processes the postings of term c with an impact from minImpact to impactLimit-1.
 func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
 	upper, end := uint32(0), w.endOfUpperHalf(0)
@@ -245,7 +239,7 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 			left++
 		}
 		batch := b.candidateBatch[:left]
-		if b.filter.lateRange != nil { // Outside of the loop above, because the loop is faster if it is small.
+		if b.filter.lateRange != nil { // This check is not in the loop above, because a small loop is faster.
 			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
 		}
 		b.nextBatchSize = min(2*b.nextBatchSize, batchSize)
@@ -253,12 +247,12 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 	}
 }
 
-// collectReaching collects the indexes of the impacts from minImpact up to, but not including, impactLimit. It starts
-// at index i and stops when the batch is full. It returns the number of collected indexes and the next index.
+// collectReaching collects the indexes of the impacts from minImpact to impactLimit-1. It starts at index i and stops
+// when the batch is full. It returns the number of collected indexes, and the index at which to continue.
 //
 // One addition compares eight impacts: it overflows into the top bit of each byte whose impact is at least minImpact.
-// collectReaching first collects the blocks that have such an impact, without a branch that depends on impacts. Few
-// blocks have such an impact, so a branch would be mispredicted.
+// Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore collectReaching first collects
+// these blocks without a branch that depends on the impacts.
 func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
@@ -291,8 +285,8 @@ func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit in
 	return n, i
 }
 
-// scoreFiltered is like scoreColumns, for conditions that few documents meet. It examines
-// only documents that meet the conditions and have the term.
+// scoreFiltered is like scoreColumns, for conditions that few documents meet. It examines only the documents that meet
+// the conditions, and looks up whether they contain term c.
 func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
@@ -312,8 +306,8 @@ func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	b.completeCandidates(orderIndex, b.candidateBatch[:n])
 }
 
-// completeCandidates adds the contributions of the terms after orderIndex to the candidates. It drops the candidates
-// that cannot reach the threshold, and offers the remaining candidates.
+// completeCandidates adds what the terms after orderIndex contribute to the candidates. It drops the candidates that
+// cannot reach the threshold, and offers the others.
 func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.maxRest[next]); need > 0 {
@@ -333,7 +327,7 @@ func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	}
 }
 
-// addContributions adds the contributions of the term to the candidates.
+// addContributions adds what term c contributes to each candidate.
 func (c *queryCursor) addContributions(candidates []candidate) {
 	part, w := c.gainShare, c.columns
 	switch {
@@ -384,7 +378,7 @@ func (c *queryCursor) addContributions(candidates []candidate) {
 	}
 }
 
-// offerCandidate keeps a candidate if the document is not deleted, is accepted, and was not found already by a term
+// offerCandidate keeps a candidate, unless the document is deleted, is not accepted, or was already found by a term
 // before orderIndex.
 func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 	if b.view.isDeleted(x.doc) {
@@ -399,7 +393,8 @@ func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 		b.refusalBudget--
 		return
 	}
-	if b.searchQuery.ScoreFactor != nil { // a refused candidate stays refused, because a factor never increases a score
+	// A factor never increases a score, so a candidate that is refused now cannot become a hit.
+	if b.searchQuery.ScoreFactor != nil {
 		x.sum *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.doc)))
 		if x.sum < b.threshold {
 			return
@@ -409,10 +404,10 @@ func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 	b.pushEstimate(x.sum)
 }
 
-// pushEstimate adds an estimate to the largest estimates, and raises the threshold. It always
-// processes the whole list, to avoid unpredictable branches.
+// pushEstimate inserts an estimate into the list of the largest estimates, and raises the threshold. It always
+// processes the whole list, because branches would be mispredicted.
 func (b *maxScore) pushEstimate(sum float32) {
-	bits := math.Float32bits(sum) // the bits of non-negative floats have the same order as the floats
+	bits := math.Float32bits(sum) // Non-negative floats have the same order as their bits.
 	if len(b.topEstimates) < b.limit {
 		b.topEstimates = slices.Insert(b.topEstimates, 0, 0)
 	} else if bits <= b.topEstimates[0] {
@@ -429,9 +424,8 @@ func (b *maxScore) pushEstimate(sum float32) {
 	}
 }
 
-// rescoreKept computes the exact scores of the candidates that were kept, and adds the best candidates
-// to the heap. It processes one term after the other for all candidates, so that it reads memory in
-// order.
+// rescoreKept computes the exact scores of the candidates that were kept, and adds the best ones to the heap. It
+// processes all candidates for one term before the next term, so that it reads memory in order.
 func (b *maxScore) rescoreKept(best *topK) {
 	n, rest := 0, max(b.scale.lengthBase, minRest)
 	for _, x := range b.keptDocuments {
@@ -459,12 +453,12 @@ func (b *maxScore) rescoreKept(best *topK) {
 	}
 }
 
-// minRest replaces a rest of 0, so that a term with TF 0 contributes 0 and not NaN. It is
-// too small to change any other score.
+// minRest replaces a remainder of 0, so that a term with frequency 0 contributes 0 and not NaN. It is too small to
+// change any other score.
 const minRest = 1e-300
 
-// addExactScores adds the contributions of the term to the candidates. It is scale.score, inlined
-// by hand.
+// addExactScores adds what term c contributes to the exact score of each candidate. It computes the same as the
+// scale's score, which is inlined by hand.
 func (c *queryCursor) addExactScores(docs []keptDocument) {
 	gain := c.gain
 	switch w := c.columns; {
@@ -493,15 +487,15 @@ func (c *queryCursor) addExactScores(docs []keptDocument) {
 	}
 }
 
-// hasFewCandidates reports whether so few documents meet the conditions that examining all these
-// documents is faster than processing the postings.
+// hasFewCandidates reports whether so few documents meet the conditions that it is faster to score each of them than
+// to process the postings.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
 	return !w.acceptsAll && w.documentCount*fewDocsDivisor <= len(b.view.docLengths) &&
 		w.documentCount*len(b.cursors) <= postings*postingsPerLookup
 }
 
-// scoreAllCandidates scores the documents that meet the conditions, and no others.
+// scoreAllCandidates scores each document that meets the conditions.
 func (b *maxScore) scoreAllCandidates() {
 	n := 0
 	complete := func() {

@@ -1,5 +1,4 @@
-// Ten thousand searches are compared with a scan of plain documents while those
-// change.
+// This file compares ten thousand searches with a scan of plain documents, while the documents change.
 
 package index
 
@@ -14,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// table is documents and how often each of few words stands in them.
+// table is a plain list of documents, with the number of times that each of a few words occurs in them.
 type table struct {
 	words []string
-	docs  []*row // by id, nil for none
+	docs  []*row // by ID; nil for a missing document
 	n     int
 }
 
@@ -25,10 +24,10 @@ type row struct {
 	newer int64
 	time  int64
 	len   uint32
-	tf    []uint16 // by word
+	tf    []uint16 // frequency of each word
 }
 
-// best ranks all documents by the formula as scale.score has it.
+// best ranks all documents by the scale's score.
 func (m *table) best(q Query) []Hit {
 	ts := distinctTerms(nil, q.Terms)
 	s := bm25Scale{docCount: float64(m.n), k1: defaultK1}
@@ -76,7 +75,7 @@ func (m *table) best(q Query) []Hit {
 	return hits
 }
 
-// meets reports whether a document meets the query's conditions.
+// meets reports whether a document meets the conditions of a query.
 func (m *table) meets(d *row, q Query) bool {
 	for _, c := range q.Conditions {
 		has := slices.ContainsFunc(c.Terms, func(t string) bool {
@@ -90,12 +89,11 @@ func (m *table) meets(d *row, q Query) bool {
 	return q.CreatedRange == nil || (d.time >= q.CreatedRange.First && d.time <= q.CreatedRange.Last)
 }
 
-// Documents have one of few lengths and times, so that ties are everywhere; the
-// lengths of those that come are longer at times, so that the mean length
-// drifts away from that of the impacts.
+// Documents have one of few lengths and times, so that many scores are equal. New documents are sometimes longer, so
+// that the average length differs from the average with which the impacts were computed.
 func TestTenThousandQueries(t *testing.T) {
 	testenv.Sequential(t)
-	const vocab, ids = 250, 6000 // so many that not all postings are added up
+	const vocab, ids = 250, 6000 // large enough that not all postings are added up
 	queries := testenv.Long(100, 10_700)
 	seed := rand.Uint64()
 	defer func() {
@@ -207,7 +205,7 @@ func TestTenThousandQueries(t *testing.T) {
 	checkInside(t, x)
 }
 
-// Weights may be so large that sums have no bound, or so small that they vanish.
+// Weights may be so large that sums overflow, or so small that scores become 0.
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
 	for i := range 2*windowDocs + 300 {
@@ -220,15 +218,15 @@ func TestExtremeWeights(t *testing.T) {
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		q := Query{Terms: []QueryTerm{{Text: "x", Weight: w}, {Text: "y", Weight: w}}, Limit: 5}
 		got := x.Search(q)
-		q.Limit = maxScoreLimit + 1 // all are added up
+		q.Limit = maxScoreLimit + 1 // with this limit, all postings are added up
 		if want := x.Search(q); !slices.Equal(got, want[:min(5, len(want))]) {
 			t.Errorf("weight %v: Search = %v, want the first of %v", w, got, want)
 		}
 	}
 }
 
-// A term of few documents has a list, one of more has columns, one of many bits,
-// and one of most a byte for each document.
+// The postings of a term are stored as a list if few documents contain it, in columns if more do, with a bit for each
+// document if many do, and with a byte for each document if most do.
 func TestFormsOfPostings(t *testing.T) {
 	for _, step := range []struct {
 		often, seldom int
@@ -275,14 +273,13 @@ func TestFormsOfPostings(t *testing.T) {
 	}
 }
 
-// What columns say is what was pushed, however many documents there are and
-// however many of them hold the term.
+// Columns must return what was appended to them, for any number of documents and of postings.
 func TestColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
-			// So many numbers follow each other, about
+			// about this many consecutive documents contain the term
 			unit, run := []int{1, OneTF}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {
@@ -319,7 +316,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Among more documents than half a number counts, the best are those of all.
+// The best documents must also be found among more documents than 16 bits can number.
 func TestManyDocuments(t *testing.T) {
 	testenv.Sequential(t)
 	const docs = 150_000
@@ -356,9 +353,9 @@ func TestManyDocuments(t *testing.T) {
 	}
 }
 
-// The ten strongest postings of a term lift the threshold only where their documents
-// count: not where those are deleted or refused, count for less, or are longer than the
-// mean by more than when the impacts were made.
+// The ten strongest postings of a term may raise the threshold only if their documents count. They do not count if
+// they are deleted or refused, if their scores are multiplied by a factor, or if documents have become shorter on
+// average since the impacts were computed.
 func TestTenStrongest(t *testing.T) {
 	const docs, strong = 2*windowDocs + 300, 12
 	for _, c := range []struct {
@@ -406,7 +403,7 @@ func TestTenStrongest(t *testing.T) {
 		c.change(x, &q)
 		x.WaitForMerges()
 		got := x.Search(q)
-		q.Limit = maxScoreLimit + 1 // all are added up
+		q.Limit = maxScoreLimit + 1 // with this limit, all postings are added up
 		if want := x.Search(q)[:tenthRank]; !slices.Equal(got, want) {
 			t.Errorf("%s: Search = %v, want %v", c.name, got, want)
 		}
@@ -414,9 +411,8 @@ func TestTenStrongest(t *testing.T) {
 	}
 }
 
-// Times that do not rise with the numbers of the documents are compared late if the search
-// visits few documents, and a wide range, a narrow range and a common word find the same as
-// adding up all postings.
+// If times do not ascend with the document numbers, they are compared late in searches that visit few documents. For a
+// wide range, a narrow range and a common word, the search must find the same documents as adding up all postings.
 func TestLateTimes(t *testing.T) {
 	const docs = 4*windowDocs + 77
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -1,5 +1,5 @@
-// This file implements the memtable, a hash table with the terms of the newest documents.
-// A memtable grows while readers use it.
+// This file implements the memtable, a hash table with the terms of the newest documents. Documents are added to it
+// while readers use it.
 
 package index
 
@@ -8,53 +8,53 @@ import (
 	"sync/atomic"
 )
 
-// memtable has the terms of a segment that is still growing. All its versions share the
-// same arrays. A version uses the elements below its own lengths, and new elements are
-// written after those. Chains start with the newest element, so a reader skips elements
-// that are newer than its version. If an array is full, the next version gets larger
-// arrays.
+// memtable contains the terms of a segment that is still growing. All versions of a memtable share the same arrays. A
+// version uses the elements up to its own lengths, and new elements are written after these. Chains start with the
+// newest element, so a reader skips elements that are newer than its version. If an array is full, the next version
+// gets larger arrays.
 //
 //	slots      hash ──► newest term ──► the term before it in the slot ──► …
 //	terms      its text ─► newest posting ──► the posting before it ──► …
 //	postings   {document, tf}, or that a document of another segment lost the term
 type memtable struct {
-	slots       []uint32 // term number plus 1, or 0 (the length is a power of two)
+	// for each slot, the number of its newest term plus 1, or 0 (the number of slots is a power of two)
+	slots       []uint32
 	terms       []memTerm
 	postings    []memPosting
-	postingEnds []uint32 // end of each document's postings, by document number
+	postingEnds []uint32 // for each document, the index after its last posting
 }
 
 type memTerm struct {
 	text        string
 	hash        uint64
-	nextInSlot  uint32 // next older term in the same slot, plus 1
-	lastPosting uint32 // newest posting, plus 1
+	nextInSlot  uint32 // number of the next older term in the same slot, plus 1
+	lastPosting uint32 // index of the newest posting, plus 1
 }
 
 type memPosting struct {
 	term        uint32
-	doc         uint32 // document number or lostPosting
-	prevPosting uint32 // next older posting of the term, plus 1
+	doc         uint32 // number of the document, or lostPosting
+	prevPosting uint32 // index of the next older posting of the same term, plus 1
 	tf          uint16
 }
 
-// lostPosting is the document number for a document that was deleted from another segment.
+// lostPosting replaces the document number if the term was lost, because a document was deleted from another segment.
 const lostPosting = math.MaxUint32
 
-// A memtable with this many documents or postings is full. Even with the changes of another call, a
-// memtable has less than 64 documents, so that a word has a bit for each document.
+// A memtable with this many documents or postings is full. One more call may still add its changes, but there are
+// always fewer than 64 documents, so that a 64-bit word has a bit for each document.
 const (
 	maxMemDocs     = 32
 	maxMemPostings = 1 << 14
 	minMemCapacity = 512 // initial capacity for postings
 )
 
-// isFull reports whether the memtable must be converted to a segment.
+// isFull reports whether the memtable must be converted to an ordinary segment.
 func (m *memtable) isFull() bool {
 	return len(m.postingEnds) >= maxMemDocs || len(m.postings) >= maxMemPostings
 }
 
-// findTerm returns the number of the term with this text and hash.
+// findTerm returns the number of the term with this text and hash. It returns false if there is none.
 func (m *memtable) findTerm(text string, hash uint64) (uint32, bool) {
 	if len(m.slots) == 0 {
 		return 0, false
@@ -72,7 +72,7 @@ func (m *memtable) findTerm(text string, hash uint64) (uint32, bool) {
 	return 0, false
 }
 
-// eachPosting calls fn with the postings of a term, newest first.
+// eachPosting calls fn with each posting of term n, the newest first.
 func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 	postings := m.postings[:cap(m.postings)]
 	for i := atomic.LoadUint32(&m.terms[n].lastPosting); i > 0; i = postings[i-1].prevPosting {
@@ -82,7 +82,7 @@ func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 	}
 }
 
-// countDocuments returns the number of documents that have the term, and the number of documents
+// countDocuments returns the number of documents that contain term n, and the number of documents in other segments
 // that lost it.
 func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	m.eachPosting(n, func(p *memPosting) {
@@ -95,9 +95,8 @@ func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	return df, lostCount
 }
 
-// appendPostings appends a term's postings to list, in ascending order of documents. It
-// also returns the number of documents that lost the term. All impacts are set to the
-// maximum.
+// appendPostings appends the postings of term n to list, in ascending order of documents. It also returns how many
+// documents in other segments lost the term. All impacts are set to the maximum, because they are not computed.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
 	from := len(list)
 	m.eachPosting(n, func(p *memPosting) {
@@ -113,7 +112,7 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost i
 	return list, lost
 }
 
-// eachDocumentTerm calls fn with the numbers of a document's terms.
+// eachDocumentTerm calls fn with the number of each term of a document.
 func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
 	from := uint32(0)
 	if number > 0 {
@@ -126,8 +125,8 @@ func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
 	}
 }
 
-// addPosting adds a posting to a version that is not published yet. doc is the number of the newest
-// document so far, or lostPosting.
+// addPosting adds a posting to a version that is not published yet. doc is the number of the newest document, or
+// lostPosting.
 func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
 		m.growArrays()
@@ -140,7 +139,7 @@ func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	}
 	t := &m.terms[n]
 	if t.lastPosting > 0 && doc != lostPosting {
-		// A document that contains the term twice has a single posting.
+		// The document contains the term several times, so add to its posting.
 		if p := &m.postings[t.lastPosting-1]; p.doc == doc {
 			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
 			return
@@ -150,14 +149,14 @@ func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	atomic.StoreUint32(&t.lastPosting, uint32(len(m.postings)))
 }
 
-// linkTerm inserts a term at the start of its slot's chain.
+// linkTerm inserts term n at the start of its slot's chain.
 func (m *memtable) linkTerm(n uint32) {
 	slot := &m.slots[int(m.terms[n].hash)&(len(m.slots)-1)]
 	m.terms[n].nextInSlot = *slot
 	atomic.StoreUint32(slot, n+1)
 }
 
-// growArrays doubles the arrays' capacity. The version must not be published yet.
+// growArrays doubles the capacity of the arrays. The version must not be published yet.
 func (m *memtable) growArrays() {
 	room := max(minMemCapacity, 2*cap(m.postings))
 	m.postings = append(make([]memPosting, 0, room), m.postings...)

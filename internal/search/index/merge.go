@@ -1,4 +1,4 @@
-// This file merges segments.
+// This file decides which segments are merged, and merges them.
 
 package index
 
@@ -10,23 +10,20 @@ import (
 	"slices"
 )
 
-// Segments are classified by size. Each class has segments up to eight times as large as
-// the class before. fanIn segments of a class are merged into one, or fanInLarge for large
-// classes. A memtable has class 0 and is converted to a segment when it is full. If a
-// segment has too many deleted documents, it is merged with all smaller segments, because
-// these have the counts of lost terms.
+// Segments are classified by size. The segments of a class are up to eight times as large as those of the class
+// before. fanIn segments of a class are merged into one segment. For large classes, it is fanInLarge segments.
+//
+// A memtable has class 0 and is converted to a segment when it is full. If a segment has too many deleted documents,
+// it is merged with all smaller segments, because these contain the counts of lost terms.
 const (
 	classBits  = 3
 	fanIn      = 4
-	fanInLarge = 3 // for segments of largeClass and above, which share most of their terms
-	// minimum class of segments that are merged separately, so that small segments do not
-	// wait for them
+	fanInLarge = 3 // used for large segments, because they have most of their terms in common
+	// lowest class of large segments, which are merged separately, so that small segments do not wait for them
 	largeClass = 4
-	// maximum number of full memtables that wait for a merge. A change that finds more of them
-	// merges them itself
+	// maximum number of full memtables that may wait for a merge; if a change finds more, it merges them itself
 	maxFullMemtables = 8
-	// minimum number of deleted documents before a segment is rewritten (at least 3 in 10
-	// documents must also be deleted)
+	// minimum number of deleted documents for rewriting a segment; also, at least 3 in 10 documents must be deleted
 	minDeletedDocs = 64
 )
 
@@ -37,18 +34,19 @@ func (v *view) sizeClass() int {
 	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/classBits)
 }
 
-// smallToMerge returns the views below largeClass that should be merged next, or nil. It ignores
-// memtables that are not full and views that are already being merged.
+// smallToMerge returns the views of small segments that should be merged next, or nil. It ignores memtables that are
+// not full and views that are already being merged.
 func smallToMerge(views, merging []view) []view {
 	return viewsToMerge(views, merging, func(class int) bool { return class < largeClass })
 }
 
-// largeToMerge is like smallToMerge for the views of largeClass and above.
+// largeToMerge is like smallToMerge for large segments, which have class largeClass or above.
 func largeToMerge(views, merging []view) []view {
 	return viewsToMerge(views, merging, func(class int) bool { return class >= largeClass })
 }
 
-// viewsToMerge returns the views of some classes that should be merged next, or nil.
+// viewsToMerge returns the views that should be merged next, or nil. Only views with a class for which hasClass
+// returns true are merged.
 func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	var byClass [24][]view
 	for _, v := range views {
@@ -81,31 +79,31 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	return nil
 }
 
-// hasSegment reports whether views contains the segment of v.
+// hasSegment reports whether one of the views has the same segment as v.
 func hasSegment(views []view, v view) bool {
 	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
 }
 
-// isFilling reports whether the view is of a memtable that is not full yet.
+// isFilling reports whether the view belongs to a memtable that is not full yet.
 func (v *view) isFilling() bool {
 	return v.memtable != nil && !v.memtable.isFull()
 }
 
-// containsAllSegments reports whether views contains the segments of all wanted views.
+// containsAllSegments reports whether views has the segments of all wanted views.
 func containsAllSegments(views, wanted []view) bool {
 	return !slices.ContainsFunc(wanted, func(v view) bool { return !hasSegment(views, v) })
 }
 
-// mergeViews returns a segment with the documents of the views that are not deleted. It keeps
-// the counts of terms that were lost from other segments. If the snapshot cannot be read,
-// it returns nil, and x.Err returns the error.
+// mergeViews returns a segment that contains the documents of the views, without the deleted documents. It keeps the
+// counts of terms that documents in other segments lost. If the snapshot cannot be read, it returns nil, and x.Err
+// returns the error.
 func (x *Searcher) mergeViews(views []view) *segment {
 	b, sc := x.newBuilder(), x.currentScale()
 	s := b.segment
 	views = slices.Clone(views)
-	// sort the views so that IDs are ascending if possible
+	// If possible, order the views so that IDs ascend.
 	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
-	// by view: new number of each document
+	// for each view, the new number of each document
 	numbers := make([][]uint32, len(views))
 	for i := range views {
 		numbers[i] = b.adoptDocs(&views[i])
@@ -116,7 +114,7 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	}
 	s.terms = make([]term, 0, largest+largest/2)
 	s.termTable.reserve(cap(s.terms))
-	terms := make([][]uint32, len(views)) // by view: new number of each term
+	terms := make([][]uint32, len(views)) // for each view, the new number of each term
 	var room []posting
 	for i := range views {
 		terms[i] = b.adoptTerms(&views[i], &room)
@@ -134,14 +132,14 @@ func (x *Searcher) mergeViews(views []view) *segment {
 			}
 		}
 	}
-	if x.Err() != nil { // some posting lists could not be read
+	if x.Err() != nil { // A posting list could not be read.
 		return nil
 	}
 	l.finishTables(sc.lengthSlope)
 	return s
 }
 
-// firstID returns the first document's ID, or 0 if the segment is empty.
+// firstID returns the ID of the first document, or 0 if the segment is empty.
 func (s *segment) firstID() uint64 {
 	if len(s.docLengths) == 0 {
 		return 0
@@ -149,11 +147,11 @@ func (s *segment) firstID() uint64 {
 	return s.ids.valueAt(0)
 }
 
-// droppedNumber is the new number of documents and terms that are not kept.
+// droppedNumber is the new number of a document or term that the merged segment does not contain.
 const droppedNumber = math.MaxUint32
 
-// adoptDocs adds the documents of a view, except deleted documents, and returns the documents' new
-// numbers.
+// adoptDocs adds the documents of a view to the builder, except deleted documents. It returns the new number of each
+// document.
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.segment
 	numbers := make([]uint32, len(v.docLengths))
@@ -179,7 +177,8 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	return numbers
 }
 
-// adoptTerms adds the terms of a view with their counts, and returns the terms' new numbers.
+// adoptTerms adds the terms of a view and their counts to the builder. It returns the new number of each term. room is
+// reused memory.
 func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {
@@ -210,8 +209,8 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	return numbers
 }
 
-// replaceViews returns views with the merged views replaced by the segment result. Documents that
-// were deleted since the merge started are deleted from the result.
+// replaceViews returns the views after a merge: the merged views are replaced by a view of the segment result.
+// Documents that were deleted during the merge are deleted in this view.
 func replaceViews(views, merged []view, result *segment) []view {
 	next := view{segment: result}
 	rest := make([]view, 0, len(views))
@@ -235,8 +234,7 @@ func replaceViews(views, merged []view, result *segment) []view {
 			}
 		}
 	}
-	// Put large segments first, because the scores of their many documents raise the threshold of a
-	// search early.
+	// Put large segments first. Their many documents raise the threshold of a search early.
 	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.liveCount() - a.liveCount() })
 	return slices.Insert(rest, at, next)
 }

@@ -1,5 +1,4 @@
-// This file stores a term's documents, either as a list of postings or, if the term is frequent, in
-// columns.
+// This file stores the documents that contain a term: as a list of postings or, if the term is frequent, in columns.
 
 package index
 
@@ -9,18 +8,18 @@ import (
 	"slices"
 )
 
-// A posting is a document that has a term, with the term's frequency in sixteenths and the
-// maximum of its contribution.
+// A posting says that a document contains a term. It has the term's frequency in sixteenths, and the impact, which is
+// an upper bound of the posting's contribution to a score.
 type posting struct {
 	doc    uint32
 	tf     uint16
-	impact uint8 // see scale.impact
+	impact uint8 // see bm25Scale.impact
 }
 
-// postings are the documents of a term. They are immutable.
+// postings are all postings of a term in a segment. They never change.
 type postings struct {
-	list    []posting // in ascending order of documents (nil if the term has columns)
-	columns *columns  // used instead of list (may be nil)
+	list    []posting // the postings in ascending order of documents (nil if the term has columns)
+	columns *columns  // used instead of list for a frequent term (may be nil)
 }
 
 // addDocBits sets the bits of the documents.
@@ -43,36 +42,36 @@ func (p postings) addDocBits(docBits []uint64) {
 //
 //	starts    by number >> shift: index of the first posting from that number on
 //
-// A document is looked up with startIndexes. If at least one in bitsShare documents has the term,
-// the term also has a bit for each document. If at least one in denseShare documents has
-// the term, a byte for each document replaces tfs.
+// A document is looked up with startIndexes. If at least one in bitsShare documents contains the term, there is also a
+// bit for each document. If at least one in denseShare documents contains the term, a byte for each document replaces
+// tfs.
 type columns struct {
 	impacts []uint8
 	docs    []uint16
 	tfs     []uint16
-	// startIndexes[i] is the index of the first posting with a document number of at least i << shift;
-	// the last element is the number of postings
-	startIndexes  []uint32
-	startShift    uint8 // at most 16, or 6 if the term has docBits and tfs
-	docBits       []uint64
-	denseTFs      []uint8   // TF of each document in units, or 0 if it does not have the term
-	tenthImpact   uint8     // impact of the tenth-strongest posting
-	denseUnit     uint16    // unit of denseTFs (OneTF if all TFs are multiples of OneTF, otherwise 1)
-	largePostings []posting // postings with a TF of at least maxDenseTF units, for which denseTFs has maxDenseTF
+	// startIndexes[i] is the index of the first posting with a document number of at least i << startShift. The last
+	// element is the number of postings.
+	startIndexes []uint32
+	startShift   uint8 // at most 16, or 6 if the columns have both docBits and tfs
+	docBits      []uint64
+	// for each document, the frequency in units of denseUnit, or 0 if the document does not contain the term
+	denseTFs      []uint8
+	tenthImpact   uint8     // impact of the posting with the tenth-highest impact
+	denseUnit     uint16    // OneTF if all frequencies are multiples of OneTF, otherwise 1
+	largePostings []posting // postings with a frequency of at least maxDenseTF units, which denseTFs cannot represent
 }
 
 const (
-	minColumnPostings = 64  // minimum number of postings for columns, which must be greater than ten
-	tenthRank         = 10  // see columns.tenthImpact
-	bitsShare         = 32  // see columns
-	denseShare        = 8   // see columns
+	minColumnPostings = 64  // minimum number of postings for which columns are used; it must be greater than ten
+	tenthRank         = 10  // rank of the posting with the impact tenthImpact
+	bitsShare         = 32  // a term has docBits if at least one in so many documents contains it
+	denseShare        = 8   // a term has denseTFs if at least one in so many documents contains it
 	postingsPerStart  = 4   // approximate number of postings for each element of startIndexes, if docBits is nil
-	maxDenseTF        = 255 // see columns.largePostings
-	impactBlock       = 32  // number of impacts that are compared at a time
+	maxDenseTF        = 255 // largest value in denseTFs, which means that the frequency is in largePostings
+	impactBlock       = 32  // number of impacts that are compared at once
 )
 
-// newPostings returns the postings of a list in a segment with docs documents. It may keep
-// the list.
+// newPostings returns the postings of a list in a segment with docs documents. The result may use the memory of list.
 func newPostings(list []posting, docs int) postings {
 	if len(list) < minColumnPostings {
 		return postings{list: list}
@@ -88,7 +87,7 @@ func newPostings(list []posting, docs int) postings {
 	return postings{columns: w}
 }
 
-// newColumns returns empty columns with capacity for the postings.
+// newColumns returns empty columns with capacity for a number of postings, in a segment with docs documents.
 func newColumns(postings, docs int) *columns {
 	w := &columns{
 		impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)),
@@ -114,7 +113,7 @@ func newColumns(postings, docs int) *columns {
 	return w
 }
 
-// pushPosting appends a posting. Document numbers must ascend.
+// pushPosting appends a posting to the columns. Document numbers must ascend.
 func (w *columns) pushPosting(p posting) {
 	w.startIndexes[p.doc>>w.startShift]++
 	w.impacts, w.docs = append(w.impacts, p.impact), append(w.docs, uint16(p.doc))
@@ -131,15 +130,15 @@ func (w *columns) pushPosting(p posting) {
 	}
 }
 
-// finishColumns completes the columns after the last push. Until then, starts has counts of
-// postings.
+// finishColumns completes the columns after the last call of pushPosting. Until then, startIndexes contains the number
+// of postings in each range.
 func (w *columns) finishColumns() {
 	sum := uint32(0)
 	for i, n := range w.startIndexes {
 		w.startIndexes[i] = sum
 		sum += n
 	}
-	var with [maxImpact + 1]int // number of postings with each impact
+	var with [maxImpact + 1]int // for each impact, the number of postings with this impact
 	for _, i := range w.impacts {
 		with[i]++
 	}
@@ -150,14 +149,13 @@ func (w *columns) finishColumns() {
 	w.impacts = w.impacts[:cap(w.impacts)]
 }
 
-// endOfUpperHalf returns the index after the last posting whose document number has the same upper
-// half as number.
+// endOfUpperHalf returns an index in docs. It is the index after the last posting whose document number has the same
+// upper 16 bits as number.
 func (w *columns) endOfUpperHalf(number uint32) int {
 	return int(w.startIndexes[min(int(number>>16+1)<<(16-w.startShift), len(w.startIndexes)-1)])
 }
 
-// findIndex returns the index of a document's posting, and whether the document has
-// the term.
+// findIndex returns the index of a document's posting. It returns false if the document does not contain the term.
 func (w *columns) findIndex(number uint32) (int, bool) {
 	i := number >> w.startShift
 	if w.startShift == 6 && w.docBits != nil {
@@ -168,15 +166,15 @@ func (w *columns) findIndex(number uint32) (int, bool) {
 	return int(at), ok
 }
 
-// findLow searches docs between two indexes for low, and returns the position and whether
-// low was found. It compares several numbers at a time, to avoid branches.
+// findLow searches docs, from index at to index to-1, for the value low. It returns the index and whether low was
+// found. It compares several values at once, because branches would be mispredicted.
 func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * onesInPairs
 	for {
 		some := docs[at : at+valuesPerStep]
 		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
 		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
-		a, b = a^pattern, b^pattern // two zero bytes mark the position of the number that is searched
+		a, b = a^pattern, b^pattern // two zero bytes are at the position of the value that is searched for
 		a, b = (a-onesInPairs)&^a&topBitsOfPairs, (b-onesInPairs)&^b&topBitsOfPairs
 		bit := bits.TrailingZeros64(a)
 		if a == 0 {
@@ -190,12 +188,12 @@ func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 }
 
 const (
-	valuesPerStep  = 8 // number of values that are compared at a time (docs has as much spare capacity)
+	valuesPerStep  = 8 // number of values that are compared at once (docs has so much unused capacity)
 	onesInPairs    = 0x0001000100010001
 	topBitsOfPairs = 0x8000 * onesInPairs
 )
 
-// termFrequency returns the frequency of the term in a document, or 0.
+// termFrequency returns how often a document contains the term, in sixteenths, or 0.
 func (w *columns) termFrequency(number uint32) uint16 {
 	if w.denseTFs != nil {
 		return w.denseTF(number)
@@ -206,7 +204,7 @@ func (w *columns) termFrequency(number uint32) uint16 {
 	return 0
 }
 
-// hasDocument reports whether a document has the term.
+// hasDocument reports whether a document contains the term.
 func (w *columns) hasDocument(number uint32) bool {
 	if w.docBits != nil {
 		return w.docBits[number/64]>>(number%64)&1 != 0
@@ -215,7 +213,7 @@ func (w *columns) hasDocument(number uint32) bool {
 	return found
 }
 
-// denseTF is like tf, for columns with dense.
+// denseTF is like termFrequency, for columns with denseTFs.
 func (w *columns) denseTF(number uint32) uint16 {
 	tf := uint16(w.denseTFs[number])
 	if tf < maxDenseTF {
@@ -224,7 +222,7 @@ func (w *columns) denseTF(number uint32) uint16 {
 	return w.findLargeTF(number)
 }
 
-// findLargeTF returns the frequency for a document in large.
+// findLargeTF returns the frequency in a document that has a posting in largePostings.
 func (w *columns) findLargeTF(number uint32) uint16 {
 	at, _ := slices.BinarySearchFunc(w.largePostings, number, func(p posting, number uint32) int {
 		return int(int64(p.doc) - int64(number))
@@ -232,10 +230,10 @@ func (w *columns) findLargeTF(number uint32) uint16 {
 	return w.largePostings[at].tf
 }
 
-// postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number. *upperBits
-// contains upper bits from which the search for the posting's upper bits begins. They must not be greater than the
-// posting's upper bits, and postingAt sets *upperBits to the posting's upper bits. If a caller reads postings in
-// order, it passes the same upperBits each time.
+// postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number, so
+// postingAt searches for the upper bits, beginning with *upperBits. These must not be greater than the posting's upper
+// bits. postingAt sets *upperBits to the posting's upper bits. A caller that reads postings in order passes the same
+// upperBits each time.
 func (w *columns) postingAt(index int, upperBits *uint32) posting {
 	for index >= w.endOfUpperHalf(*upperBits) {
 		*upperBits += 1 << 16
@@ -249,7 +247,7 @@ func (w *columns) postingAt(index int, upperBits *uint32) posting {
 	return p
 }
 
-// addDocBits sets the bits of all documents that have the term.
+// addDocBits sets the bits of all documents that contain the term.
 func (w *columns) addDocBits(set []uint64) {
 	for i, held := range w.docBits {
 		set[i] |= held
@@ -273,7 +271,7 @@ func (t *postings) count() int {
 	return len(t.list)
 }
 
-// allPostings returns the postings in order. They may be stored in room.
+// allPostings returns all postings in order. It may store them in the memory of room.
 func (t *postings) allPostings(room *[]posting) []posting {
 	if t.columns == nil {
 		return t.list
@@ -285,7 +283,7 @@ func (t *postings) allPostings(room *[]posting) []posting {
 	return *room
 }
 
-// termFrequency returns the frequency of the term in a document, or 0.
+// termFrequency returns how often a document contains the term, in sixteenths, or 0.
 func (t *postings) termFrequency(number uint32) uint16 {
 	if t.columns != nil {
 		return t.columns.termFrequency(number)
@@ -296,7 +294,7 @@ func (t *postings) termFrequency(number uint32) uint16 {
 	return 0
 }
 
-// hasDocument reports whether a document has the term.
+// hasDocument reports whether a document contains the term.
 func (t *postings) hasDocument(number uint32) bool {
 	if t.columns != nil {
 		return t.columns.hasDocument(number)
@@ -305,9 +303,9 @@ func (t *postings) hasDocument(number uint32) bool {
 	return i < len(t.list) && t.list[i].doc == number
 }
 
-// findIndex returns the index of a document's posting in the list. If the document is not in
-// the list, it returns an arbitrary index. The code does not branch on the list's content,
-// because such branches are mispredicted.
+// findIndex returns the index of a document's posting in the list. If the document does not contain the term, the
+// result is some other valid index. The code does not branch on the contents of the list, because such branches are
+// mispredicted.
 func (t *postings) findIndex(number uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {
@@ -318,7 +316,6 @@ func (t *postings) findIndex(number uint32) int {
 	return from
 }
 
-// windowDocs is the number of documents that are scored together. Their sums must fit into the
-// processor's L1 cache, and the cost of switching between terms must stay small. It is a
-// multiple of 64.
+// windowDocs is the number of documents that are scored together. The sums of their scores must fit into the
+// processor's L1 cache, but switching between terms should be rare. It is a multiple of 64.
 const windowDocs = 1 << 11

@@ -1,5 +1,5 @@
-// This file has the working memory of a search, and a simple scoring method that adds up
-// all postings for the query's terms.
+// This file contains the working memory of a search, and the simple scoring method, which adds up all postings of the
+// query's terms.
 
 package index
 
@@ -10,48 +10,49 @@ import (
 	"sync"
 )
 
-// searchState is the working memory of a search.
+// searchState is the working memory of one search. It is reused.
 type searchState struct {
-	searcher       *Searcher
-	scale          bm25Scale
-	terms          []QueryTerm // distinct, sorted, with weights above 0
-	hashes         []uint64    // hashes of the terms' texts
-	gains          []float64   // gain of each term (see scale.gain)
-	gainSum        float64     // sum of the gains, by which score estimates and their bounds are divided
-	termCandidates []uint32    // for each term, the candidates for the term's number in a segment, plus 1
+	searcher *Searcher
+	scale    bm25Scale
+	terms    []QueryTerm // the query's distinct terms with a weight above 0, sorted
+	hashes   []uint64    // hash of each term's text
+	gains    []float64   // gain of each term (see bm25Scale.termGain)
+	// sum of the gains, which is the query's norm: estimates and their bounds are divided by it
+	gainSum        float64
+	termCandidates []uint32 // for each term, the number in a segment that it probably has, plus 1
 	dfs            []int
-	foundTerms     []foundTerm // postings by view and term
-	// memory for postings of terms with a single posting; never reallocated, because found refers
-	// to it
+	foundTerms     []foundTerm // postings of each term in each view
+	// memory for the postings of terms with a single posting; it is never reallocated, because foundTerms refers to it
 	singlePostings []posting
-	cursors        []queryCursor // the terms that a view has, in order of terms
-	cursorOrder    []int         // indexes of cursors in descending order of their maximum contribution
-	// By position in order: maximum contribution of the terms from there on, divided by norm.
+	cursors        []queryCursor // cursors of the terms that the current view contains, in the order of the terms
+	cursorOrder    []int         // indexes of the cursors, in descending order of their maximum contributions
+	// maxRest[n] is the sum of the maximum contributions of the cursors from cursorOrder[n] on, divided by gainSum
 	maxRest        []float64
 	hitHeap        []rankedHit
 	filter         filterSet
 	candidateBatch [batchSize + impactBlock]candidate
-	topEstimates   []uint32 // see maxScore
+	topEstimates   []uint32 // memory for the search in maxscore.go
 	keptDocuments  []keptDocument
-	windowSums     [windowDocs]float64 // all zero outside of scan
-	isBusy         bool
+	// sums of the scores in the current window; all zero when no window is being processed
+	windowSums [windowDocs]float64
+	isBusy     bool
 }
 
-// queryCursor is a query term in a view.
+// queryCursor is the position of a search in the postings of a query term.
 type queryCursor struct {
 	postings
-	df                     int     // number of postings
-	windowStart, windowEnd int     // range of the postings in the scan's current window
+	df                     int     // number of postings of the term in the view
+	windowStart, windowEnd int     // range of the postings in the current window
 	gain                   float64 // gain of the term
-	gainShare              float32 // gain divided by norm
-	impactUnit             float64 // maximum contribution of a posting for each step of its impact, divided by norm
-	maxContribution        float64 // maximum contribution of the term, divided by norm
+	gainShare              float32 // gain divided by the query's norm
+	impactUnit             float64 // what one step of a posting's impact contributes at most, divided by the norm
+	maxContribution        float64 // what the term contributes at most, divided by the norm
 }
 
 var searchStates = sync.Pool{New: func() any { return new(searchState) }}
 
-// newSearchState looks up the terms in all views. Most of the time is spent waiting for memory, so
-// independent reads are in separate loops that overlap.
+// newSearchState looks up the terms in all views. Most of the time is spent waiting for memory. Therefore independent
+// reads are in separate loops, so that they overlap.
 func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 	q := searchStates.Get().(*searchState)
 	q.searcher, q.scale = x, x.currentScale()
@@ -103,8 +104,8 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 
 func (q *searchState) hashTerm(text string) uint64 { return q.searcher.hashTerm(text) }
 
-// release puts the query back into the pool, without references to strings or lists. If a
-// callback panicked, acc is not zero, so the query is dropped instead.
+// release returns the state to the pool, without references to strings or lists. If a function of the caller panicked,
+// windowSums is not zero, so the state is not reused.
 func (q *searchState) release() {
 	if q.isBusy {
 		return
@@ -117,8 +118,8 @@ func (q *searchState) release() {
 	searchStates.Put(q)
 }
 
-// openView prepares the search in view i. It sets a cursor for each query term that the view has, sorts the cursors by
-// their greatest possible contribution, and sets q.maxRest[n] to the greatest sum of the contributions of all cursors
+// openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts the
+// cursors by their maximum contributions. q.maxRest[n] becomes the sum of the maximum contributions of all cursors
 // from n on.
 func (q *searchState) openView(i int) *view {
 	v := &q.searcher.views[i]
@@ -155,8 +156,7 @@ func (q *searchState) openView(i int) *view {
 	return v
 }
 
-// countPostings returns the number of postings that the query's terms have in the view that was
-// opened last.
+// countPostings returns how many postings the query's terms have in the current view.
 func (q *searchState) countPostings() (n int) {
 	for i := range q.cursors {
 		n += q.cursors[i].df
@@ -164,21 +164,20 @@ func (q *searchState) countPostings() (n int) {
 	return n
 }
 
-// scoreDocuments computes the score of each document in a view that has a query term. It calls visit
-// once for each document whose score reaches a threshold, which is minScore at first. visit
-// returns the new threshold, which must be above 0 and must not decrease. Deleted documents
-// may be visited.
+// scoreDocuments computes the score of each document in a view that contains a query term. It calls visit once for
+// each document whose score reaches a threshold, which is minScore at first. visit returns the new threshold, which
+// must be above 0 and must not decrease. Deleted documents may also be visited.
 //
 // Documents are scored in windows. Within a window, the terms are processed in order:
 //
 //	numbers       0 …… 2047 │ 2048 …… 4095 │ …
 //	"apple"       ▪   ▪  ▪▪ │              │      postings, ascending
 //	"pear"          ▪    ▪  │      ▪       │
-//	acc           ·········   one sum per document of the window
+//	windowSums    ·········   one sum per document of the window
 func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(number uint32, score float64) float64) {
 	for first := 0; first < len(v.docLengths); first += windowDocs {
 		lens := v.docLengths[first:min(first+windowDocs, len(v.docLengths))]
-		met := 0 // number of postings in the window
+		met := 0 // number of postings in this window
 		for i := range q.cursors {
 			c := &q.cursors[i]
 			c.windowStart = c.windowEnd
@@ -206,13 +205,13 @@ func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(numbe
 				if q.windowSums[at] >= minScore {
 					minScore = visit(uint32(first+at), q.windowSums[at])
 				}
-				q.windowSums[at] = 0 // reset the sum, so that the document is not visited again for the next term
+				q.windowSums[at] = 0 // Reset the sum, so that the document is not visited again for the next term.
 			}
 		}
 	}
 }
 
-// windowIndex returns the index in its window of a posting's document.
+// windowIndex returns the index that the document of a posting has in its window.
 func (c *queryCursor) windowIndex(index int) int {
 	if c.columns != nil {
 		return int(c.columns.docs[index] % windowDocs)
@@ -220,7 +219,7 @@ func (c *queryCursor) windowIndex(index int) int {
 	return int(c.list[index].doc % windowDocs)
 }
 
-// addListScores adds the term's contributions to the sums of the window.
+// addListScores adds what a term with a list contributes to the sums of the current window.
 func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.scale.lengthBase
@@ -230,8 +229,7 @@ func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 		if at >= len(lens) {
 			break
 		}
-		// This is scale.score, inlined by hand, because the compiler does not keep its
-		// parts in registers.
+		// The scale's score is inlined by hand here, because the compiler does not keep its parts in registers.
 		f := float64(p.tf)
 		q.windowSums[at%windowDocs] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
 		c.windowEnd++
@@ -261,22 +259,21 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 	}
 }
 
-// candidate is a document that has a certain term. Terms with a greater maximum
-// contribution have already been processed for it.
+// candidate is a document that contains a certain term. The terms with a greater maximum contribution have already
+// been processed.
 type candidate struct {
-	doc uint32  // at first, the index of the document's posting for the term
-	sum float32 // sum of the contributions so far, divided by searchState.gainSum
+	doc uint32  // number of the document; before completeCandidates, the index of its posting
+	sum float32 // sum of the contributions so far, divided by the query's norm
 	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
 
-// batchSize is the number of candidates that are processed together, so that their memory
-// accesses overlap.
+// batchSize is the maximum number of candidates that are processed together, so that their memory accesses overlap.
 const batchSize = 256
 
-// keptDocument is a document that may be among the best.
+// keptDocument is a document that may be among the best, because its estimate reached the threshold.
 type keptDocument struct {
 	doc      uint32
-	estimate float32 // estimate of its score
-	score    float64 // sum of the contributions so far, added in the order of terms
+	estimate float32 // estimated score
+	score    float64 // sum of the exact contributions so far, added in the order of the terms
 	k        float64 // like candidate.k
 }

@@ -1,5 +1,4 @@
-// This file implements the scoring formula, and upper bounds for the contributions
-// of postings.
+// This file implements the scoring formula, and upper bounds for what postings contribute to a score.
 
 package index
 
@@ -8,23 +7,23 @@ import (
 	"math"
 )
 
-// Defaults for zero fields of [Params].
+// Default values for the fields of [Params].
 const (
 	defaultK1 = 1.2
 	defaultB  = 0.75
 )
 
-// Params are the parameters of the formula.
+// Params are the parameters of the scoring formula.
 type Params struct {
-	K1 float64 // saturation of repeated terms, at least 0 (0 means 1.2)
-	B  float64 // influence of the document length, from 0 to 1 (0 means 0.75)
+	K1 float64 // how soon more occurrences of a term stop to matter, at least 0 (0 means 1.2)
+	B  float64 // how much the length of a document matters, from 0 to 1 (0 means 0.75)
 
-	// CountEmpty makes documents without terms count in N and avgdl.
+	// CountEmpty makes documents without terms count in the number of documents and in the average length.
 	CountEmpty bool
 }
 
-// withDefaults returns the parameters with defaults for zero fields. It panics if K1 is
-// negative, B is outside of [0, 1], or either is NaN.
+// withDefaults replaces zero fields by their defaults. It panics if K1 is negative, if B is not from 0 to 1, or if one
+// of them is NaN.
 func (p Params) withDefaults() Params {
 	isValidK1 := p.K1 >= 0 && !math.IsInf(p.K1, 1)
 	isValidB := p.B >= 0 && p.B <= 1
@@ -40,60 +39,61 @@ func (p Params) withDefaults() Params {
 	return p
 }
 
-// bm25Scale has the parts of the formula that are the same for all postings in a query.
+// bm25Scale contains those parts of the formula that are the same for all documents and terms.
 type bm25Scale struct {
-	docCount                float64 // number of documents, N
+	docCount                float64 // number of documents (N)
 	averageLength           float64
 	k1                      float64
-	lengthBase, lengthSlope float64 // One·k1·(1−b+b·dl/avgdl) = rest + slope·dl, with dl in sixteenths
+	lengthBase, lengthSlope float64 // OneTF·k1·(1−b+b·dl/avgdl) = lengthBase + lengthSlope·dl, with dl in sixteenths
 }
 
-// newScale returns the scale for n documents with this total length.
+// newScale returns the scale for n documents with the given total length.
 func (p Params) newScale(n int, total uint64) bm25Scale {
 	s := bm25Scale{docCount: float64(n), k1: p.K1}
 	if s.docCount > 0 {
 		s.averageLength = float64(total) / OneTF / s.docCount
 	}
 	s.lengthBase = OneTF * float64(p.K1*(1-p.B))
-	if s.averageLength > 0 { // it is 0 only if no document has terms
+	if s.averageLength > 0 { // the average is 0 only if no document has terms
 		s.lengthSlope = float64(p.K1*p.B) / s.averageLength
 	}
 	return s
 }
 
-// idf returns ln((N − df + 0.5)/(df + 0.5) + 1), where N and df include the prior.
+// idf returns ln((N − df + 0.5)/(df + 0.5) + 1), where N and df include the prior p.
 func (s bm25Scale) idf(df int, p Prior) float64 {
 	d := float64(df) + p.DF
 	return math.Log((s.docCount+p.N-d+0.5)/(d+0.5) + 1)
 }
 
-// termGain returns idf·(k1+1)·weight, the factor of the formula that depends only on the term.
+// termGain returns idf·(k1+1)·weight, which is the part of the formula that depends only on the term.
 func (s bm25Scale) termGain(idf, weight float64) float64 {
 	return float64(float64(idf*(s.k1+1)) * weight)
 }
 
-// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths. Numerator
-// and denominator are both 16 times larger than in the formula, which does not change any bit of
-// the result. The conversions to float64 prevent the compiler from fusing multiplications and
-// additions, because fused operations would have different results on some machines.
+// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths. Numerator and denominator are
+// both 16 times larger than in the formula, which does not change any bit of the result.
+//
+// The conversions to float64 prevent the compiler from fusing multiplications and additions, because fused operations
+// have different results on some machines.
 func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 	f := float64(tf)
 	return float64(gain*f) / (f + (s.lengthBase + float64(s.lengthSlope*float64(dl))))
 }
 
-// maxImpact is the impact of a posting that makes its term's maximum contribution. Impacts have 7
-// bits, so that a single addition can compare eight impacts.
+// maxImpact is the impact of a posting that contributes the most that is possible for its term. Impacts have 7 bits,
+// so that a single addition can compare eight of them.
 const maxImpact = 127
 
-// impact returns the share of the gain that a posting contributes, in 127ths, rounded up.
+// impact returns what share of the term's gain a posting contributes, in 127ths, rounded up.
 func (s bm25Scale) impact(tf uint16, dl uint32) uint8 {
 	f := float64(tf)
 	return uint8(min(1+int(maxImpact*f/(f+(s.lengthBase+float64(s.lengthSlope*float64(dl))))), maxImpact))
 }
 
-// boundFactor returns the factor by which a bound from an impact must be multiplied to be valid
-// now. slope is the slope with which the impact was computed. If the average length has
-// increased since, each length reduces the score less.
+// boundFactor returns a factor for bounds that are computed from impacts. The impacts were computed with a scale whose
+// lengthSlope was slope. If the average length has increased since, each length reduces scores less, so the bounds
+// must be raised.
 func (s bm25Scale) boundFactor(slope float64) float64 {
 	if s.lengthSlope > 0 && s.lengthSlope < slope {
 		return slope / s.lengthSlope
@@ -101,6 +101,6 @@ func (s bm25Scale) boundFactor(slope float64) float64 {
 	return 1
 }
 
-// unscoredLength is stored as the length of a document without terms if the document is ignored in N and
-// avgdl.
+// unscoredLength is stored as the length of a document without terms that does not count in the number of documents
+// and in the average length.
 const unscoredLength = math.MaxUint32

@@ -1,4 +1,4 @@
-// This file implements the searches that rank documents.
+// This file implements the methods that search for documents.
 
 package index
 
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Search returns at most ask.Limit documents with the highest scores. Equal scores are
-// ordered by larger Updated, then by smaller ID.
+// Search returns the documents with the highest scores, at most ask.Limit. Among documents with equal scores, the one
+// with the larger Updated comes first, then the one with the smaller ID.
 func (x *Searcher) Search(ask Query) []Hit {
 	if ask.Limit <= 0 || x.scoredCount == 0 {
 		return nil
@@ -26,11 +26,12 @@ func (x *Searcher) Search(ask Query) []Hit {
 	return best.takeHits()
 }
 
-// maxScoreLimit is the maximum limit for MaxScore. With more hits, its threshold rises too late.
+// maxScoreLimit is the largest limit for which MaxScore is used. With more hits, its threshold rises too late.
 const maxScoreLimit = 200
 
 // searchView adds the hits in view i to best. If the limit is small, it tries to find the best documents without
-// scoring all documents (see searchBest). Otherwise, or if this fails, it scores all documents with a query term.
+// scoring all documents (see searchBest). Otherwise, or if that fails, it scores each document that contains a query
+// term.
 func (q *searchState) searchView(ask *Query, i int, best *topK) {
 	v := q.openView(i)
 	if len(q.cursors) == 0 {
@@ -54,7 +55,8 @@ func (q *searchState) searchView(ask *Query, i int, best *topK) {
 		if ask.AcceptDocument != nil && !ask.AcceptDocument(c.id()) {
 			return best.minScore
 		}
-		if ask.ScoreFactor != nil { // an unwanted hit stays unwanted, because a factor never increases a score
+		// A factor never increases a score, so a hit that would be dropped now cannot be kept later.
+		if ask.ScoreFactor != nil {
 			c.score *= ask.ScoreFactor(c.id())
 		}
 		if best.wouldKeep(c) {
@@ -64,8 +66,8 @@ func (q *searchState) searchView(ask *Query, i int, best *topK) {
 	})
 }
 
-// CountHits returns the number of documents with a score above 0 that the query accepts. It
-// ignores the limit.
+// CountHits returns the number of documents that a search without a limit would find. Their scores are above 0, and
+// they meet the query's conditions.
 func (x *Searcher) CountHits(ask Query) int {
 	q := newSearchState(x, ask.Terms)
 	defer q.release()
@@ -91,7 +93,7 @@ func (x *Searcher) CountHits(ask Query) int {
 	return n
 }
 
-// newestDocument is a document and the values by which Newest orders it.
+// newestDocument is a document with the values by which NewestIDs orders documents.
 type newestDocument struct {
 	updated int64
 	id      uint64

@@ -48,21 +48,20 @@ import (
 	"slices"
 )
 
-// Searcher is the immutable state of an index between two changes. It is safe for
-// concurrent use.
+// Searcher is one state of the index, which never changes. It is safe for concurrent use.
 type Searcher struct {
 	params      Params
 	seed        maphash.Seed
 	views       []view
-	scoredCount int    // N: number of documents with terms that are not deleted
-	totalLength uint64 // sum of dl over these documents
+	scoredCount int    // number of documents with terms, without deleted documents (N in the formula)
+	totalLength uint64 // sum of the lengths of these documents
 }
 
-// Len returns the number of documents with terms, N in the formula.
+// Len returns the number of documents with terms, which is N in the formula.
 func (x *Searcher) Len() int { return x.scoredCount }
 
-// Err returns the error that occurred when the searcher read the snapshot from which the index was
-// opened, or nil. Results of the searcher must then be discarded.
+// Err returns the error that occurred when the searcher read its snapshot, or nil. After an error, all results of the
+// searcher must be discarded.
 func (x *Searcher) Err() error {
 	for i := range x.views {
 		if img := x.views[i].snapshot; img != nil {
@@ -74,8 +73,8 @@ func (x *Searcher) Err() error {
 	return nil
 }
 
-// CheckSnapshot reads the whole snapshot from which the searcher was opened, and returns an error if the
-// snapshot is damaged.
+// CheckSnapshot reads the whole snapshot from which the index was opened. It returns an error if the snapshot is
+// damaged.
 func (x *Searcher) CheckSnapshot() error {
 	var room []posting
 	for i := range x.views {
@@ -96,7 +95,7 @@ func (x *Searcher) CheckSnapshot() error {
 	return x.Err()
 }
 
-// DocumentCount returns the number of documents, including those without terms.
+// DocumentCount returns the number of documents, including documents without terms.
 func (x *Searcher) DocumentCount() int {
 	n := 0
 	for i := range x.views {
@@ -107,12 +106,12 @@ func (x *Searcher) DocumentCount() int {
 
 func (x *Searcher) currentScale() bm25Scale { return x.params.newScale(x.scoredCount, x.totalLength) }
 
-// IDF returns the idf of a term that df documents have.
+// IDF returns the inverse document frequency of a term that df documents contain.
 func (x *Searcher) IDF(df int, p Prior) float64 { return x.currentScale().idf(df, p) }
 
 func (x *Searcher) hashTerm(text string) uint64 { return maphash.String(x.seed, text) }
 
-// locateDocument returns the view and number of the document with this ID.
+// locateDocument returns the view that contains the document with this ID, and the document's number in the view.
 func (x *Searcher) locateDocument(id uint64) (v *view, number uint32, ok bool) {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
@@ -123,8 +122,8 @@ func (x *Searcher) locateDocument(id uint64) (v *view, number uint32, ok bool) {
 	return nil, 0, false
 }
 
-// Data returns the Data that the caller set for the document with this ID. It is nil for
-// documents from a snapshot. ok is false if the ID is unknown.
+// Data returns the data that the caller stored with the document with this ID. It is nil for documents in a snapshot.
+// ok is false if no document has the ID.
 func (x *Searcher) Data(id uint64) (data any, ok bool) {
 	v, n, ok := x.locateDocument(id)
 	if !ok {
@@ -140,8 +139,8 @@ func (s *segment) documentData(number uint32) any {
 	return s.data[number]
 }
 
-// EachDocument yields all documents' IDs and Data, in no particular order, including
-// documents without terms. Data is nil for documents from a snapshot.
+// EachDocument yields the ID and the Data of each document in no particular order, including documents without terms.
+// Data is nil for documents in a snapshot.
 func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {
@@ -155,7 +154,7 @@ func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 	}
 }
 
-// DF returns the number of documents with the term.
+// DF returns the number of documents that contain the term.
 func (x *Searcher) DF(term string) int {
 	hash, df := x.hashTerm(term), 0
 	for i := range x.views {
@@ -164,7 +163,7 @@ func (x *Searcher) DF(term string) int {
 	return df
 }
 
-// DocumentIDs returns the IDs of the documents with the term, in ascending order.
+// DocumentIDs returns the IDs of the documents that contain the term, in ascending order.
 func (x *Searcher) DocumentIDs(term string) []uint64 {
 	var ids []uint64
 	var room []posting
@@ -183,8 +182,8 @@ func (x *Searcher) DocumentIDs(term string) []uint64 {
 	return ids
 }
 
-// TermsWithPrefix yields each term with this prefix, and the number of documents that have it, in no
-// particular order.
+// TermsWithPrefix yields each term with this prefix, and the number of documents that contain it, in no particular
+// order.
 func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := range x.views {
@@ -194,7 +193,7 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 					hash := x.hashTerm(text)
 					for j := range x.views {
 						if j < i && x.views[j].hasTerm(text, hash) {
-							return true // already yielded
+							return true // an earlier view has yielded this term
 						}
 						if j != i {
 							df += x.views[j].termDF(text, hash)
@@ -211,7 +210,7 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// hasTerm reports whether the segment has a term with this text.
+// hasTerm reports whether the segment contains a term with this text.
 func (s *segment) hasTerm(text string, hash uint64) bool {
 	if s.snapshot != nil {
 		_, ok := s.snapshot.findTerm(text)

@@ -1,4 +1,4 @@
-// This file implements segments, which have documents and their postings and are immutable.
+// This file implements segments, which contain documents and their postings and do not change.
 
 package index
 
@@ -9,50 +9,48 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// segment has documents and their terms, and counts how often terms were lost by deletions
-// from older segments. It is immutable, except that data read from a snapshot is cached in
-// atomic pointers.
+// segment contains documents and their terms. It also counts how often terms were lost because older segments deleted
+// documents. It does not change, except that data from a snapshot is cached in atomic pointers.
 type segment struct {
-	// The following are indexed by document number.
+	// These fields are indexed by document number.
 	ids           column[uint64]
 	updated       column[int64]
 	created       column[int64]
-	docLengths    []uint32    // dl in sixteenths, or unscored
-	data          []any       // the documents' Data (nil if no document has Data)
-	createdBlocks []timeBlock // ranges of created, by number / 64 (see times)
+	docLengths    []uint32    // length of each document in sixteenths, or unscoredLength
+	data          []any       // Data of each document (nil if no document has Data)
+	createdBlocks []timeBlock // range of created for each block of 64 documents (see timeBlocks)
 
-	latestUpdates []int64 // largest values of updated, by number / 64 (see latest)
+	latestUpdates []int64 // largest value of updated in each block of 64 documents (see latestUpdateBlocks)
 
-	isAscending bool    // the IDs are ascending
-	byID        idTable // used if the IDs are not ascending
-	scoredCount int     // number of documents that are not unscored
-	totalLength uint64  // sum of dl
-	impactSlope float64 // slope of the scale with which the impacts were computed
+	isAscending bool    // the IDs ascend with the document numbers
+	byID        idTable // finds documents by ID if the IDs do not ascend
+	scoredCount int     // number of documents whose length is not unscoredLength
+	totalLength uint64  // sum of the lengths of these documents
+	impactSlope float64 // lengthSlope of the scale with which the impacts were computed
 
-	termTable    idTable // term numbers by the hash of the text
-	terms        []term  // by term number
+	termTable    idTable // finds term numbers by the hash of the text
+	terms        []term  // indexed by term number
 	arena        termArena
-	postingLists []postings     // for terms with several postings
-	snapshot     *snapshotTerms // used instead of the fields above, in a snapshot's segment
-	memtable     *memtable      // used instead of the fields above, in a segment that still grows
+	postingLists []postings     // postings of the terms that have several
+	snapshot     *snapshotTerms // used instead of the fields above if the segment is in a snapshot
+	memtable     *memtable      // used instead of the fields above if the segment is still growing
 }
 
-// term is a term and the documents that have it. Most terms occur in a single document, and
-// that posting is stored in the term itself. A term does not contain pointers, so that the
-// garbage collector does not scan the terms.
+// term is a word that occurs in the documents of a segment. Most terms occur in a single document. Their only posting
+// is stored in the term itself. A term contains no pointers, so that the garbage collector need not scan the terms.
 type term struct {
-	text      uint32 // reference in the arena
-	df        uint32 // number of postings
-	listOrDoc uint32 // index in lists or, without a list, the document of its only posting
-	// Number of documents in other segments that had the term and were deleted since this segment began.
+	text      uint32 // reference to the text in the arena
+	df        uint32 // document frequency: the number of postings
+	listOrDoc uint32 // index in postingLists, or the document of the only posting
+	// number of documents that contained the term and were deleted from other segments since this segment began
 	lostCount int32
-	tf        uint16 // frequency in the only posting of the term, or 0 if the term has several postings or none
-	maxImpact uint8  // largest impact of its postings
-	hasList   bool   // has a list
+	tf        uint16 // frequency in the only posting, or 0 if the term has several postings or none
+	maxImpact uint8  // largest impact of the term's postings
+	hasList   bool   // listOrDoc is an index in postingLists
 }
 
-// findTerm returns the term with this text and hash. A single posting, which does not belong to a list, is appended to
-// singlePostings, and the result refers to it.
+// findTerm returns the term with this text and hash, and its postings. If the term has a single posting without a
+// list, the posting is appended to singlePostings, and the result refers to it.
 func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) (foundTerm, bool) {
 	if s.snapshot != nil {
 		return s.snapshot.loadTerm(text)
@@ -101,7 +99,8 @@ func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	return f
 }
 
-// termDF returns the segment's contribution to a term's df.
+// termDF returns what the segment contributes to a term's document frequency: the number of postings minus the number
+// of lost documents.
 func (s *segment) termDF(text string, hash uint64) int {
 	if s.snapshot != nil {
 		t, ok := s.snapshot.findTerm(text)
@@ -129,17 +128,17 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 	return s.termTable.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
 }
 
-// onlyPosting returns the single posting of a term without a list.
+// onlyPosting returns the posting of a term that has only one.
 func (t *term) onlyPosting() posting { return posting{t.listOrDoc, t.tf, t.maxImpact} }
 
-// termCounts is a term without its postings.
+// termCounts is a term with its counts but without its postings.
 type termCounts struct {
 	text      string
 	df        int
 	lostCount int
 }
 
-// termCount returns the number of terms.
+// termCount returns the number of terms in the segment.
 func (s *segment) termCount() int {
 	if s.snapshot != nil {
 		return s.snapshot.termCount
@@ -150,7 +149,7 @@ func (s *segment) termCount() int {
 	return len(s.terms)
 }
 
-// termCountsAt returns the counts of the term with this number.
+// termCountsAt returns the text and the counts of term n.
 func (s *segment) termCountsAt(n int) termCounts {
 	if s.snapshot != nil {
 		t := s.snapshot.termAt(n)
@@ -164,8 +163,8 @@ func (s *segment) termCountsAt(n int) termCounts {
 	return termCounts{s.arena.get(t.text), int(t.df), int(t.lostCount)}
 }
 
-// termPostings returns the postings of the term with this number, in ascending order. They
-// may be stored in room.
+// termPostings returns the postings of term n in ascending order of documents. It may store them in the memory of
+// room.
 func (s *segment) termPostings(n int, room *[]posting) []posting {
 	if s.snapshot != nil {
 		*room = s.snapshot.decodeTermPostings(n, (*room)[:0])
@@ -187,8 +186,8 @@ func (s *segment) termPostings(n int, room *[]posting) []posting {
 	return *room
 }
 
-// documentNumber returns the number of the document with this ID. In a memtable it is the last
-// version.
+// documentNumber returns the number of the document with this ID. A memtable may contain several versions of a
+// document, and the newest is returned.
 func (s *segment) documentNumber(id uint64) (uint32, bool) {
 	if s.memtable != nil && !s.isAscending {
 		for n := len(s.docLengths) - 1; n >= 0; n-- {
@@ -205,9 +204,8 @@ func (s *segment) documentNumber(id uint64) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// eachTermOfDocuments calls fn for each term in each of the documents, which are given by number. In a
-// segment with an image it decodes all postings. In other segments it searches the long posting
-// lists for the documents.
+// eachTermOfDocuments calls fn for each term of each given document. In a snapshot's segment, it decodes all postings.
+// In other segments, it searches the long posting lists for the documents.
 func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) {
 	wanted := make([]bool, len(s.docLengths))
 	for _, number := range documents {
@@ -231,12 +229,11 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 	}
 }
 
-// postingsPerSearch is the number of postings that can be decoded in the time that a search for
-// one document takes.
+// postingsPerSearch is the number of postings that can be decoded in the time that it takes to search for one
+// document.
 const postingsPerSearch = 8
 
-// postingListAt returns the postings of the term with this number, if they are in memory and the
-// term has several. Otherwise it returns nil.
+// postingListAt returns the postings of term n if they are in memory and there are several. Otherwise it returns nil.
 func (s *segment) postingListAt(n int) *postings {
 	if s.snapshot != nil || s.memtable != nil {
 		return nil
@@ -247,11 +244,11 @@ func (s *segment) postingListAt(n int) *postings {
 	return &s.postingLists[s.terms[n].listOrDoc]
 }
 
-// timeBlock is the time range of 64 consecutive documents. Ranges are usually narrow,
-// because most documents are added in the order of their times.
+// timeBlock is the range of times in a block of 64 documents. The ranges are usually narrow, because most documents
+// are added in the order of their times.
 type timeBlock struct{ first, last int64 }
 
-// timeBlocks returns the ranges of created.
+// timeBlocks returns the range of created in each block of 64 documents.
 func (s *segment) timeBlocks() []timeBlock {
 	if s.snapshot != nil {
 		return s.snapshot.timeBlocks()
@@ -259,7 +256,7 @@ func (s *segment) timeBlocks() []timeBlock {
 	return s.createdBlocks
 }
 
-// timeBlocks returns the time range of each block of 64 times.
+// timeBlocks returns the range of each block of 64 times.
 func timeBlocks(times []int64) []timeBlock {
 	blocks := make([]timeBlock, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
@@ -268,8 +265,8 @@ func timeBlocks(times []int64) []timeBlock {
 	return blocks
 }
 
-// latestUpdateBlocks returns, for each block of 64 documents, the time of the latest update. The values of a
-// snapshot are cached after the first call.
+// latestUpdateBlocks returns the largest value of updated in each block of 64 documents. The values of a snapshot are
+// cached after the first call.
 func (s *segment) latestUpdateBlocks() []int64 {
 	if s.snapshot == nil {
 		return s.latestUpdates
@@ -284,7 +281,7 @@ func (s *segment) latestUpdateBlocks() []int64 {
 	return blocks
 }
 
-// blockMaxima returns the largest value of each block of 64 values.
+// blockMaxima returns the largest value in each block of 64 values.
 func blockMaxima(updated []int64) []int64 {
 	blocks := make([]int64, 0, (len(updated)+63)/64)
 	for block := range slices.Chunk(updated, 64) {
@@ -293,10 +290,10 @@ func blockMaxima(updated []int64) []int64 {
 	return blocks
 }
 
-// view is a segment without the documents that were deleted.
+// view is a segment, and which of its documents were deleted.
 type view struct {
 	*segment
-	deleted      []uint64 // bit for each document (nil if no document is deleted)
+	deleted      []uint64 // one bit for each document, set if it was deleted (nil if none was)
 	deletedCount int      // number of deleted documents
 }
 
@@ -307,8 +304,8 @@ func (v *view) isDeleted(number uint32) bool {
 // liveCount returns the number of documents that are not deleted.
 func (v *view) liveCount() int { return len(v.docLengths) - v.deletedCount }
 
-// withoutDocument returns the view with this document deleted. The bits are copied, unless ownsBits
-// is set because the current change has copied them already.
+// withoutDocument returns the view after deleting a document. It copies the bits, unless ownsBits says that the
+// current change has already copied them.
 func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	if !ownsBits {
 		bits := make([]uint64, (len(v.docLengths)+63)/64)
@@ -320,8 +317,8 @@ func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	return v
 }
 
-// eachTerm calls fn with the text of each term with this prefix, and the segment's contribution
-// to the term's df, until fn returns false.
+// eachTerm calls fn for each term with this prefix, with the text and what the segment contributes to the term's
+// document frequency. It ends when fn returns false.
 func (s *segment) eachTerm(prefix string, fn func(text string, df int) bool) {
 	if s.snapshot != nil {
 		s.snapshot.eachTerm(prefix, fn)

@@ -61,13 +61,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// FileSuffix is the suffix of snapshot file names.
+// FileSuffix is the suffix of a snapshot file's name.
 const FileSuffix = ".idx"
 
-// WriteSnapshot writes the snapshot of the index to w, starting at offset, and returns its
-// size. In memory it needs a block of terms for each segment, and a few bytes for each
-// document. Errors are from w, or from reading the snapshot that the index was opened
-// from. The written data must then be discarded.
+// WriteSnapshot writes a snapshot of the index to w, starting at offset, and returns the snapshot's size in bytes. It
+// needs memory for one block of terms per segment, and a few bytes per document. An error comes from w, or from
+// reading the snapshot from which the index was opened. After an error, the written data must be discarded.
 func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err error) {
 	s := snapshotWriter{searcher: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBufferSize)}
 	s.writeDocuments()
@@ -91,27 +90,26 @@ func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err e
 	return s.size, cmp.Or(s.out.Flush(), x.Err())
 }
 
-// writeBufferSize is the number of bytes that are written at once.
+// writeBufferSize is the size, in bytes, of the buffer for writing.
 const writeBufferSize = 1 << 18
 
-// snapshotWriter writes the snapshot of a searcher. Errors of out are sticky until it is
-// flushed.
+// snapshotWriter writes the snapshot of a searcher. The first error of out is returned when out is flushed.
 type snapshotWriter struct {
 	searcher     *Searcher
 	out          *bufio.Writer
-	size         int64  // number of bytes written
+	size         int64  // number of bytes written so far
 	docsChecksum uint32 // checksum of page 0
 	termCount    int
-	newNumbers   [][]uint32 // new document numbers, by view and old number (dropped for deleted documents)
+	newNumbers   [][]uint32 // for each view, the new number of each document (droppedNumber for a deleted document)
 
 	block                  termBlock
 	blockTable, firstTerms []byte
-	encodedList            []byte // scratch
+	encodedList            []byte // reused memory for an encoded list
 }
 
-// termBlock is a block that is being written.
+// termBlock is the block of terms that is being written.
 type termBlock struct {
-	listsOffset    int64 // offset of its lists
+	listsOffset    int64 // offset at which the lists of the block begin
 	firstTerm      string
 	termCount      int
 	entries, texts []byte
@@ -124,12 +122,11 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// docRef identifies a document in a searcher by the index of the view and by the document's number
-// in this view.
+// docRef identifies a document in a searcher: by the index of a view, and by the document's number in this view.
 type docRef struct{ viewIndex, documentNumber uint32 }
 
-// writeDocuments writes the documents in ascending order of IDs, and sets the new number of each
-// document in numbers.
+// writeDocuments writes the documents in ascending order of their IDs, and sets the new number of each document in
+// newNumbers.
 func (w *snapshotWriter) writeDocuments() {
 	views := w.searcher.views
 	docs := make([]docRef, 0, w.searcher.DocumentCount())
@@ -171,7 +168,7 @@ func (w *snapshotWriter) writeDocuments() {
 	)
 }
 
-// writeTerms writes all views' terms, sorted by text. It stops if reading fails.
+// writeTerms writes the terms of all views, sorted by text. It stops if a snapshot cannot be read.
 func (w *snapshotWriter) writeTerms() error {
 	w.block.listsOffset = w.size
 	var list, room []posting
@@ -189,7 +186,8 @@ func (w *snapshotWriter) writeTerms() error {
 			list = c.appendPostings(list)
 		}
 		list, room = sortPostingRuns(list, room)
-		if len(list) > 0 { // if the list is empty, all documents with the term were deleted
+		// The list is empty if all documents with the term were deleted. Such a term is not written.
+		if len(list) > 0 {
 			if err := w.writeTerm(text, list); err != nil {
 				return err
 			}
@@ -199,7 +197,7 @@ func (w *snapshotWriter) writeTerms() error {
 	return w.writeBlock()
 }
 
-// writeTerm writes the list of a term. Texts must ascend.
+// writeTerm writes the posting list of a term. The texts must ascend from call to call.
 func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	le, k := binary.LittleEndian, &w.block
 	w.encodeList(list)
@@ -223,8 +221,8 @@ func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	return nil
 }
 
-// writeBlock writes the terms of the current block after the block's lists, unless
-// the block is empty.
+// writeBlock writes the terms of the current block. The lists of the block have already been written. It does nothing
+// if the block is empty.
 func (w *snapshotWriter) writeBlock() error {
 	le, k := binary.LittleEndian, &w.block
 	if k.termCount == 0 {
@@ -246,7 +244,7 @@ func (w *snapshotWriter) writeBlock() error {
 	return nil
 }
 
-// encodeList encodes the postings to w.list.
+// encodeList encodes the postings into w.encodedList.
 func (w *snapshotWriter) encodeList(list []posting) {
 	b, next := w.encodedList[:0], uint32(0)
 	for _, p := range list {
@@ -260,7 +258,7 @@ func (w *snapshotWriter) encodeList(list []posting) {
 	w.encodedList = b
 }
 
-// snapshotFooter is the foot of a snapshot.
+// snapshotFooter is the end of a snapshot, which says where the table of blocks is.
 type snapshotFooter struct {
 	termCount, blockCount  int64
 	tableOffset, tableSize int64
@@ -275,8 +273,8 @@ func (f *snapshotFooter) appendTo(b []byte) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// readFooter reads the foot of a snapshot with this size. from is the end of the documents
-// part and docs is its checksum.
+// readFooter reads the end of a snapshot that has the given size. from is the offset after the documents part, and
+// docs is the checksum of the documents part.
 func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, error) {
 	b, err := readCheckedBytes(r, size-footerSize, footerSize, size)
 	if err != nil {
@@ -297,16 +295,15 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 	return f, nil
 }
 
-// hasTable reports whether the table begins between these offsets and has the blocks that its terms
-// need.
+// hasTable reports whether the table of blocks is between these offsets, and whether the number of blocks fits the
+// number of terms.
 func (f *snapshotFooter) hasTable(from, to int64) bool {
 	return f.tableOffset >= from && f.tableOffset <= to && f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }
 
-// OpenSnapshot opens the index in the first size bytes of r. Later reads also use these
-// bytes, so they must not change as long as the index is used. The snapshot must have been
-// written with the same parameters. Errors match errSnapshot, or come from package pagefile
-// or from r.
+// OpenSnapshot opens the index in the first size bytes of r. The index reads them later as well, so they must not
+// change while the index is used. The parameters must be those with which the snapshot was written. An error matches
+// errSnapshot, or comes from package pagefile or from r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHeader
@@ -349,7 +346,7 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	return x, nil
 }
 
-// readBlockTable reads the table of blocks. The blocks must be between the offsets from and end.
+// readBlockTable decodes the table of blocks. All blocks must be between the offsets from and end.
 func readBlockTable(b []byte, blocks, from, end int64) ([]dictBlock, error) {
 	le := binary.LittleEndian
 	if int64(len(b)) < blocks*blockRowSize {

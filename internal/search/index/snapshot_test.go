@@ -1,4 +1,4 @@
-// Images held to account: damage shows, and memory is bounded.
+// This file tests that damage to a snapshot is noticed, and that a snapshot needs little memory.
 
 package index
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// smallSnapshot is an index of a few documents, with removals, and its image.
+// smallSnapshot returns an index with a few documents, some of which were deleted, and its snapshot.
 func smallSnapshot(t testing.TB) (*Index, []byte) {
 	t.Helper()
 	x := New(Params{})
@@ -77,8 +77,8 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 	}
 }
 
-// Whoever asks at once finds what each would find alone. The race detector
-// watches what they read of the image.
+// Goroutines that search at the same time must find what each of them would find alone. The race detector checks their
+// access to cached data.
 func TestSnapshotTogether(t *testing.T) {
 	x := New(Params{})
 	for i, d := range zipfText(2000) {
@@ -97,7 +97,7 @@ func TestSnapshotTogether(t *testing.T) {
 	for i := range 4 {
 		all.Go(func() {
 			n := 0
-			for term, df := range terms { // each in an order of its own
+			for term, df := range terms { // each goroutine uses a different order
 				if got := y.DF(term); got != df {
 					t.Errorf("DF(%q) = %d, want %d", term, got, df)
 				}
@@ -118,8 +118,7 @@ func TestSnapshotTogether(t *testing.T) {
 	all.Wait()
 }
 
-// Only what is asked for is read: a query of one rare term leaves the lists of
-// the others alone.
+// Only the necessary data is read: a query with one rare term does not read the lists of other terms.
 func TestSnapshotIsReadByNeed(t *testing.T) {
 	x := New(Params{})
 	for i, d := range zipfText(2000) {
@@ -153,7 +152,7 @@ func TestSnapshotIsReadByNeed(t *testing.T) {
 	}
 }
 
-// The terms that begin so are read without the others.
+// The terms with a prefix are read without reading other terms.
 func TestTermsOfAPrefix(t *testing.T) {
 	x := New(Params{})
 	for i := range 3000 {
@@ -194,7 +193,7 @@ func TestTermsOfAPrefix(t *testing.T) {
 	}
 }
 
-// countingReader counts the bytes that are read from some offset on.
+// countingReader counts the bytes that are read after some offset.
 type countingReader struct {
 	*bytes.Reader
 	from int64
@@ -208,7 +207,7 @@ func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(b, off)
 }
 
-// failingReader fails from some read on, as a file does that is closed.
+// failingReader fails after a number of reads, like a file that was closed.
 type failingReader struct {
 	*bytes.Reader
 	left int
@@ -222,7 +221,7 @@ func (r *failingReader) ReadAt(b []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(b, off)
 }
 
-// A snapshot that can be read no more ends what reads all of it, with an error.
+// If a snapshot can no longer be read, all methods that read the whole snapshot must return an error.
 func TestSnapshotFailsMeanwhile(t *testing.T) {
 	x := New(Params{})
 	for i, d := range zipfText(100) {
@@ -237,11 +236,11 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 		"Compact":        func(y *Index) error { return y.Compact().Err() },
 		"merge":          func(y *Index) error { now := y.Searcher(); now.mergeViews(now.views); return now.Err() },
 		"Apply": func(y *Index) error {
-			for i := range 2 * maxMemDocs { // memtables become segments
+			for i := range 2 * maxMemDocs { // enough documents that memtables become segments
 				y.put(uint64(1000+i), 1, DocumentOfWords(0, []string{"fresh"}))
 			}
 			var deletions []Change
-			for i := range minDeletedDocs + 1 { // the snapshot is to be merged
+			for i := range minDeletedDocs + 1 { // enough deletions that the snapshot is merged
 				deletions = append(deletions, Change{ID: uint64(i)})
 			}
 			y.Apply(deletions...)
@@ -274,14 +273,13 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 	}
 }
 
-// A byte that changed shows as an error, or was never read: it never makes
-// another answer.
+// A changed byte must cause an error or must not be read. It must never change a result.
 func TestSnapshotDamageShows(t *testing.T) {
 	x, b := smallSnapshot(t)
 	terms, step := len(b)/pagefile.PageSize*pagefile.PageSize, testenv.Long(5, 1)
 	for i := range b {
 		if i < terms && i%step != 0 {
-			continue // of pages, which are zeros for the most part
+			continue // skip most bytes of the pages, which are mostly zeros
 		}
 		bad := slices.Clone(b)
 		bad[i] ^= 1 << (i % 8)
@@ -317,8 +315,8 @@ func TestSnapshotDamageShows(t *testing.T) {
 	}
 }
 
-// FuzzSnapshot gives bytes whose checks hold to the decoder: it must not panic,
-// and use no more memory than is in proportion.
+// FuzzSnapshot passes arbitrary bytes with valid checksums to the decoder. It must not panic, and must not use more
+// memory than the size of the snapshot justifies.
 func FuzzSnapshot(f *testing.F) {
 	_, b := smallSnapshot(f)
 	f.Add(b)
@@ -348,7 +346,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// resum makes the checks of an image hold, as far as there is one.
+// resum sets the checksums in a snapshot so that they are valid, if the bytes resemble a snapshot.
 func resum(b []byte) {
 	le := binary.LittleEndian
 	if len(b) < pagefile.PageSize+footerSize {
@@ -397,8 +395,8 @@ func resum(b []byte) {
 	}
 }
 
-// A document that is known is taken out of a snapshot without reading the lists;
-// the same is left as when they are read.
+// If the old document is known, it is removed from a snapshot without reading the lists. The result must be the same
+// as with reading them.
 func TestOldDocumentsSpareReading(t *testing.T) {
 	testenv.Sequential(t)
 	x := New(Params{})

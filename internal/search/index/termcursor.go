@@ -1,5 +1,4 @@
-// This file iterates over the terms of several views, sorted by text, to merge them into a
-// snapshot.
+// This file iterates over the terms of several views in the order of their texts, to merge the terms into a snapshot.
 
 package index
 
@@ -12,30 +11,30 @@ import (
 	"strings"
 )
 
-// termCursor iterates over a view's terms, sorted by text. For a snapshot, it keeps a
-// single block in memory.
+// termCursor iterates over the terms of a view in the order of their texts. For a snapshot, it keeps only one block in
+// memory.
 type termCursor struct {
 	view        *view
-	newNumbers  []uint32 // new document numbers (dropped for deleted documents)
-	firstNumber uint32   // smallest of the numbers, for ordering views
+	newNumbers  []uint32 // new number of each document (droppedNumber for a deleted document)
+	firstNumber uint32   // smallest new number, by which views are ordered
 	text        string   // text of the current term
 
-	sortedTerms  []sortedTerm // all terms, for a view in memory
-	currentIndex int          // index of the current term in sorted or in the snapshot
+	sortedTerms  []sortedTerm // all terms, if the view is in memory
+	currentIndex int          // index of the current term in sortedTerms or in the snapshot
 
-	terms           []snapshotTerm // terms of the current block
+	terms           []snapshotTerm // terms of the current block, if the view is in a snapshot
 	lists           blockLists
 	scratchPostings []posting
 }
 
-// sortedTerm is a term of a view in memory.
+// sortedTerm is a term of a view that is in memory.
 type sortedTerm struct {
 	text   string
 	number int
 }
 
-// openCursors returns the cursors of all views that have terms, ordered by text. numbers are
-// the new document numbers by view.
+// openCursors returns a cursor for each view that has terms. The cursors are ordered by the text of their first term.
+// numbers contains the new document numbers for each view.
 func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
 		c := &termCursor{view: &views[i], newNumbers: numbers[i], firstNumber: droppedNumber, currentIndex: -1}
@@ -53,8 +52,8 @@ func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders cursors by text and, for equal texts, by the first document of their
-// views, so that the concatenated postings are usually in order.
+// compare orders cursors by the text of their current term. For equal texts, it orders them by the first document of
+// their views, so that the postings are usually in order if they are concatenated.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
@@ -62,8 +61,8 @@ func (c *termCursor) compare(d *termCursor) int {
 	return cmp.Compare(c.firstNumber, d.firstNumber)
 }
 
-// advanceCursors moves the first n cursors to their next terms. It returns the cursors that have
-// a next term, sorted by the term's text.
+// advanceCursors moves the first n cursors to their next term. It returns the cursors that still have a term, sorted
+// by the text of the term.
 func advanceCursors(cs []*termCursor, n int) []*termCursor {
 	if n == 1 && len(cs) == 1 {
 		if !cs[0].nextTerm() {
@@ -83,7 +82,7 @@ func advanceCursors(cs []*termCursor, n int) []*termCursor {
 	return cs
 }
 
-// sortTerms sets the sorted terms of a view in memory.
+// sortTerms sorts the terms of a view that is in memory.
 func (c *termCursor) sortTerms() {
 	for n := range c.view.termCount() {
 		if t := c.view.termCountsAt(n); t.df > 0 {
@@ -93,7 +92,8 @@ func (c *termCursor) sortTerms() {
 	slices.SortFunc(c.sortedTerms, func(s, t sortedTerm) int { return strings.Compare(s.text, t.text) })
 }
 
-// nextTerm moves to the next term. It returns false at the end, and also if a snapshot cannot be read.
+// nextTerm moves the cursor to the next term. It returns false after the last term, and also if a snapshot cannot be
+// read.
 func (c *termCursor) nextTerm() bool {
 	c.currentIndex++
 	img := c.view.snapshot
@@ -121,8 +121,7 @@ func (c *termCursor) nextTerm() bool {
 	return true
 }
 
-// readBlock reads a block of a snapshot with its lists and terms, and replaces the previous
-// block.
+// readBlock reads the terms and lists of block n of a snapshot. They replace those of the previous block.
 func (c *termCursor) readBlock(n int) error {
 	img := c.view.snapshot
 	k := &img.blocks[n]
@@ -144,7 +143,7 @@ func (c *termCursor) readBlock(n int) error {
 	return err
 }
 
-// appendPostings appends the postings of the current term, with the new document numbers.
+// appendPostings appends the postings of the current term to list, with their new document numbers.
 func (c *termCursor) appendPostings(list []posting) []posting {
 	var own []posting
 	if img := c.view.snapshot; img != nil {
@@ -167,9 +166,8 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	return list
 }
 
-// sortPostingRuns sorts postings by document. It returns the sorted array and the unused
-// array. The input consists of a few ascending runs, which are merged pairwise until a
-// single run is left.
+// sortPostingRuns sorts postings by document. The input consists of a few ascending runs. It merges pairs of runs
+// until only one run is left, using room as memory. It returns the sorted slice, and the other slice for reuse.
 func sortPostingRuns(list, room []posting) (sorted, other []posting) {
 	for ascendingRunLength(list) < len(list) {
 		room = room[:0]
@@ -192,7 +190,7 @@ func sortPostingRuns(list, room []posting) (sorted, other []posting) {
 	return list, room
 }
 
-// ascendingRunLength returns the length of the ascending run that list begins with.
+// ascendingRunLength returns the number of postings at the start of list that are in ascending order.
 func ascendingRunLength(list []posting) int {
 	for i := 1; i < len(list); i++ {
 		if list[i].doc <= list[i-1].doc {

@@ -1,5 +1,4 @@
-// This file computes each term's contributions to the scores of many documents at
-// once.
+// This file computes how much each query term contributes to the scores of many documents at once.
 
 package index
 
@@ -8,28 +7,28 @@ import (
 	"slices"
 )
 
-// scoredDocument is a document whose scores are computed.
+// scoredDocument is a document for which contributions are computed.
 type scoredDocument struct {
 	viewIndex      int
 	documentNumber uint32
-	idIndex        int // index in the list of IDs
+	idIndex        int // index of the document in the list of IDs
 }
 
-// TermScores has each query term's contributions to the scores of some documents. The zero
-// value is ready for [Searcher.ComputeTermScores]. A value can be reused.
+// TermScores contains how much each query term contributes to the scores of some documents. The zero value is ready
+// for [Searcher.ComputeTermScores], and a value can be reused.
 type TermScores struct {
-	Terms []string  // distinct valid terms of the query, sorted
-	Gains []float64 // maximum contribution of each term
+	Terms []string  // the query's distinct valid terms, sorted
+	Gains []float64 // what each term contributes at most
 
-	contributions []float64 // contributions by document and term
-	data          []any     // the documents' Data (elements may be nil)
-	isIndexed     []bool    // whether each document is in the index
+	contributions []float64 // contribution of each term to each document, ordered by document
+	data          []any     // Data of each document (an element may be nil)
+	isIndexed     []bool    // for each document, whether the index contains it
 	documents     []scoredDocument
 	documentRuns  [][]scoredDocument
 }
 
-// Contributions returns each term's contribution to the score of the i-th document that was passed
-// to [Searcher.ComputeTermScores]. It returns nil if the document is not in the index.
+// Contributions returns what each term contributes to the score of document i in the list passed to
+// [Searcher.ComputeTermScores]. It returns nil if the index does not contain the document.
 func (p *TermScores) Contributions(i int) []float64 {
 	if !p.isIndexed[i] {
 		return nil
@@ -38,19 +37,17 @@ func (p *TermScores) Contributions(i int) []float64 {
 	return p.contributions[i*n : (i+1)*n : (i+1)*n]
 }
 
-// Data returns the Data of document i. It is nil if the document has no Data or is in a
-// snapshot.
+// Data returns the Data of document i. It is nil if the document has no Data or is in a snapshot.
 func (p *TermScores) Data(i int) any { return p.data[i] }
 
-// Release drops references to data of documents.
+// Release removes the references to the Data of documents, so that they can be collected.
 func (p *TermScores) Release() {
 	clear(p.Terms)
 	clear(p.data)
 }
 
-// ComputeTermScores computes how much each term contributes to the scores of the documents with these IDs,
-// and stores the contributions in p. The numbers equal the numbers of [Searcher.Explain], but are
-// computed faster.
+// ComputeTermScores computes how much each term contributes to the scores of the documents with these IDs, and stores
+// the result in p. The numbers are equal to those of [Searcher.Explain], but are computed faster.
 func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newSearchState(x, terms)
 	defer q.release()
@@ -75,14 +72,15 @@ func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryT
 	}
 }
 
-// locateDocuments finds the documents with these IDs in the views of x, sorts them and groups them into runs.
-// Documents that are missing, deleted or not scored are left out. p.isIndexed and p.data have an element for each ID.
+// locateDocuments finds the documents with these IDs in the views of x. It sorts them and groups them into runs of
+// consecutive numbers. Documents that are missing, deleted or not scored are left out. p.isIndexed and p.data get an
+// element for each ID.
 func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.documents = p.documents[:0]
 	p.isIndexed, p.data = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.data, len(ids))
 	for i, id := range ids {
 		d, ok := scoredDocument{idIndex: i}, false
-		// the distance between two IDs is often the distance between their document numbers
+		// The distance between two IDs is often also the distance between the numbers of the documents.
 		if last := len(p.documents) - 1; last >= 0 {
 			o := p.documents[last]
 			v := &x.views[o.viewIndex]
@@ -111,14 +109,14 @@ func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.documentRuns = appendRuns(p.documentRuns[:0], p.documents)
 }
 
-// zeroedSlice returns a slice with n zeros. It uses the memory of s if possible.
+// zeroedSlice returns a slice of n zeros. It uses the memory of s if s is large enough.
 func zeroedSlice[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s
 }
 
-// appendRuns appends groups of documents with consecutive numbers to runs. docs must be ordered
+// appendRuns groups documents with consecutive numbers into runs, and appends the groups to runs. docs must be ordered
 // by view and number.
 func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocument {
 	for len(docs) > 0 {
@@ -132,7 +130,7 @@ func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocume
 	return runs
 }
 
-// eachInRun calls fn for each document of a run that has the term.
+// eachInRun calls fn for each document of a run that contains the term, with the term's frequency.
 func (p *postings) eachInRun(run []scoredDocument, fn func(p scoredDocument, tf uint16)) {
 	if p.columns != nil {
 		for _, d := range run {

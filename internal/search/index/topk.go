@@ -1,19 +1,19 @@
-// This file keeps the best hits of a search in a heap, with the worst hit at the top.
+// This file keeps the best hits of a search in a heap, with the worst of them at the top.
 
 package index
 
-// rankedHit is a hit with its score. Updated and ID are read only to compare hits with equal
-// scores, to avoid memory accesses.
+// rankedHit is a document with its score. Its time and ID are read only to compare hits with equal scores, because
+// reading them takes time.
 type rankedHit struct {
 	score  float64
-	view   *view // view of the document
+	view   *view // view that contains the document
 	number uint32
 }
 
 func (a *rankedHit) id() uint64 { return a.view.ids.valueAt(a.number) }
 
-// ranksBefore reports whether a ranks before b: it has a higher score, a newer document, or a
-// smaller ID. The order is total, because IDs are unique.
+// ranksBefore reports whether a is a better hit than b: it has a higher score or, with equal scores, was updated later
+// or has a smaller ID. Two hits are never equal, because IDs are unique.
 func (a *rankedHit) ranksBefore(b *rankedHit) bool {
 	if a.score != b.score {
 		return a.score > b.score
@@ -21,7 +21,7 @@ func (a *rankedHit) ranksBefore(b *rankedHit) bool {
 	return a.winsTie(b)
 }
 
-// winsTie is like before, for equal scores.
+// winsTie is like ranksBefore for hits with equal scores.
 func (a *rankedHit) winsTie(b *rankedHit) bool {
 	if x, y := a.view.updated.valueAt(a.number), b.view.updated.valueAt(b.number); x != y {
 		return x > y
@@ -29,18 +29,18 @@ func (a *rankedHit) winsTie(b *rankedHit) bool {
 	return a.id() < b.id()
 }
 
-// topK keeps the hits with the highest scores, at most limit.
+// topK keeps the best hits, at most limit.
 type topK struct {
 	limit int
-	// Binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children.
+	// a binary heap: the children of i are 2i+1 and 2i+2, and a parent is never a better hit than its children
 	heap     []rankedHit
-	minScore float64 // minimum score of a hit that can still be added
+	minScore float64 // minimum score of a hit that can still be among the best
 }
 
-// wouldKeep reports whether c would be among the best.
+// wouldKeep reports whether hit c would be among the best.
 func (t *topK) wouldKeep(c rankedHit) bool { return len(t.heap) < t.limit || c.ranksBefore(&t.heap[0]) }
 
-// addHit adds a hit that wouldKeep accepted. If there are then too many hits, it drops the lowest hit.
+// addHit adds a hit for which wouldKeep returned true. If there are too many hits then, it drops the worst.
 func (t *topK) addHit(c rankedHit) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)
@@ -58,7 +58,7 @@ func (t *topK) addHit(c rankedHit) {
 	}
 }
 
-// replaceTop replaces the first element of a heap by c and restores the order.
+// replaceTop replaces the first element of a heap by c, and restores the order of the heap.
 func replaceTop(heap []rankedHit, c rankedHit) {
 	i := 0
 	for {
@@ -78,13 +78,12 @@ func replaceTop(heap []rankedHit, c rankedHit) {
 	heap[i] = c
 }
 
-// takeHits returns the hits in order and empties the heap. It returns nil if the heap is
-// empty.
+// takeHits returns the hits, the best first, and empties the heap. It returns nil if there are none.
 func (t *topK) takeHits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
-	for n := len(t.heap) - 1; n > 0; n-- { // move the worst to the end
+	for n := len(t.heap) - 1; n > 0; n-- { // move the worst remaining hit to the end
 		worst := t.heap[0]
 		replaceTop(t.heap[:n], t.heap[n])
 		t.heap[n] = worst
@@ -98,9 +97,9 @@ func (t *topK) takeHits() []Hit {
 	return hits
 }
 
-// A Hit is a document that was found and its score, which is above 0.
+// A Hit is a document that a search found.
 type Hit struct {
 	ID    uint64
 	Score float64
-	Data  any // as returned by [ComputeTermScores.Data]
+	Data  any // see [TermScores.Data]
 }

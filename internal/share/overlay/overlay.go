@@ -1,4 +1,4 @@
-// Package overlay combines a memory and another store in a single memory.
+// Package overlay shows a memory and another store as a single read-only memory.
 package overlay
 
 import (
@@ -17,28 +17,28 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// overlayStore combines the entries of an upper store and a lower store.
+// overlayStore is a read-only store with the entries of two stores, called upper and lower.
 type overlayStore struct {
-	upperMemory       *oxbow.Memory // the memory of the upper store
+	upperMemory       *oxbow.Memory // the memory to which the upper store belongs
 	upper, lower      oxbow.Store
-	upperCapabilities oxbow.Capabilities // optional interfaces of upper
+	upperCapabilities oxbow.Capabilities // the optional interfaces that the upper store implements
 	lowerWatcher      oxbow.Watcher
 	suffix            string
 	watchers          subscribers.List[oxbow.Event]
 	stopFuncs         []func()
 
-	isStale  atomic.Bool // entries may be outdated, because one of the stores has changed
+	isStale  atomic.Bool // the lower entries may be outdated, because one of the stores has changed
 	isClosed atomic.Bool
 
-	mu      sync.Mutex     // guards entries; locked while they are loaded
-	entries []*oxbow.Entry // visible entries of the lower store, ordered by ID
+	mu      sync.Mutex     // guards entries; also locked while the entries are loaded
+	entries []*oxbow.Entry // entries of the lower store with their names in the overlay, ordered by ID
 }
 
-// New returns a read-only memory with the entries of m and lower. lower must be an
-// [oxbow.Watcher]. If both have an entry with the same name, New appends the suffix to the lower
-// entry's name, repeatedly if necessary. The IDs of entries in lower start at 1<<52. The
-// history, and the index file next to m's store, contain only m's entries. Closing the memory
-// closes lower but not m, which must stay open until then.
+// New returns a read-only memory with the entries of m and of lower, which must be an [oxbow.Watcher].
+//
+// If both have an entry with the same name, the suffix is appended to the lower entry's name, several times if
+// necessary. The IDs of entries in lower start at 1<<52. The history, and the index file next to m's store, contain
+// only m's entries. Closing the new memory closes lower but not m. m must stay open until then.
 func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, lower, suffix)
 	if err != nil {
@@ -66,8 +66,8 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 	return o, nil
 }
 
-// Capabilities returns the optional interfaces of the overlay, for [oxbow.CapabilitiesOf]. Its
-// history is the upper store's history, and read-only.
+// Capabilities returns the optional interfaces of the overlay, for [oxbow.CapabilitiesOf]. Its history is that of the
+// upper store, without methods that change the store.
 func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: o, Watcher: o, HeadViewer: o, Pager: o}
 	if h := o.upperCapabilities.Historian; h != nil {
@@ -76,19 +76,19 @@ func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// Upper returns the upper store, which has the history.
+// Upper returns the upper store. The history of the overlay is its history.
 func (o *overlayStore) Upper() oxbow.Store { return o.upper }
 
-// LowerEntries returns the lower store's entries at the last refresh.
+// LowerEntries returns the entries of the lower store as they were at the last refresh.
 func (o *overlayStore) LowerEntries() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.entries
 }
 
-// forwardEvents forwards an event of the upper store. It also makes the next Refresh load the lower
-// entries again, because the change may use names or make names free. It does not load the entries
-// itself, because a store must not be called while the store sends an event.
+// forwardEvents passes an event of the upper store to the watchers. It also makes the next Refresh load the lower
+// entries again, because the change may have used names or made names free. It does not load them itself, because a
+// store must not be called while it sends an event.
 func (o *overlayStore) forwardEvents(e oxbow.Event) {
 	o.isStale.Store(true)
 	o.watchers.Send(e)
@@ -110,7 +110,8 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	return o.refreshLower(ctx)
 }
 
-// refreshLower updates the lower store's entries if either store has changed.
+// refreshLower loads the lower entries again if one of the stores has changed, and reports their changes to the
+// watchers.
 func (o *overlayStore) refreshLower(ctx context.Context) error {
 	if err := o.lowerWatcher.Refresh(ctx); err != nil {
 		return err
@@ -133,9 +134,9 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	return nil
 }
 
-// loadLower reads the entries of the lower store, and gives each entry a name that no other entry of the overlay has.
-// Entries that agents receive without asking are named first. Otherwise an entry that is withheld from agents could
-// get the plain name, and the other entry would get the suffix.
+// loadLower reads the entries of the lower store. It gives each entry a name that no other entry of the overlay has.
+// Entries that agents receive without asking are named first. Otherwise an entry that is hidden from agents could get
+// the plain name, and the entry that agents receive would get the suffix.
 func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.lower.Entries(ctx, oxbow.Filter{}) {
@@ -160,8 +161,8 @@ func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// makeNameUnique appends the suffix to a lower entry's name until neither the upper store nor usedNames has
-// the name.
+// makeNameUnique appends the suffix to the name of a lower entry until the name is neither in the upper store nor in
+// usedNames.
 func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedNames map[string]bool) error {
 	for {
 		_, err := o.upper.Get(ctx, e.Name)
@@ -176,7 +177,7 @@ func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedN
 	}
 }
 
-// compareEntries returns the differences between two lists of entries, which must be sorted by ID.
+// compareEntries returns the differences between two lists of entries. Both must be sorted by ID.
 func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	for _, e := range current {
 		for len(old) > 0 && old[0].ID < e.ID {
@@ -198,7 +199,7 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// freshEntries returns the up-to-date entries of the lower store.
+// freshEntries returns the entries of the lower store, and loads them if they are outdated.
 func (o *overlayStore) freshEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed
@@ -312,7 +313,7 @@ var errReadOnly = fmt.Errorf(
 	oxbow.ErrReadOnly,
 )
 
-// readOnlyHistory is a history whose methods that change the store return an error.
+// readOnlyHistory is a history. Its methods that would change the store return an error.
 type readOnlyHistory struct{ oxbow.Historian }
 
 func (readOnlyHistory) Apply(context.Context, ...oxbow.Op) error          { return errReadOnly }

@@ -1,4 +1,4 @@
-// What is read through an overlay.
+// This file tests what can be read through an overlay.
 
 package overlay_test
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// addNew adds entries of those names.
+// addNew adds an entry for each name.
 func addNew(t *testing.T, s oxbow.Store, names ...string) {
 	t.Helper()
 	for _, n := range names {
@@ -54,8 +54,7 @@ func hitNames(t *testing.T, m *oxbow.Memory, words string) (names []string) {
 	return names
 }
 
-// A checkpoint of an overlay keeps the index of what is above, and leaves the overlay as
-// it was.
+// A checkpoint of an overlay writes the index of the upper store, and does not change the overlay.
 func TestCheckpoint(t *testing.T) {
 	ctx, fsys := t.Context(), vfs.NewMem()
 	under, err := oxbow.Open("under.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -196,7 +195,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// Entries come to both stores while it is read.
+// Entries are added to both stores while the overlay is read.
 func TestOverlayConcurrent(t *testing.T) {
 	ctx := t.Context()
 	under, err := oxbow.Open("under.oxbow", &oxbow.Options{FS: vfs.NewMem()})

@@ -1,4 +1,4 @@
-// Tests that an overlay shows the same entries through each optional interface of the upper store.
+// This file tests that an overlay shows the same entries through each optional interface of the upper store.
 
 package overlay_test
 
@@ -19,7 +19,7 @@ func openLog(t *testing.T) oxbow.Store {
 	return m.Store()
 }
 
-// The entries of the lower store are not in this test, because they are not in the upper store's history.
+// This test does not use entries of the lower store, because the upper store's history does not contain them.
 func TestOptionalInterfaces(t *testing.T) {
 	storetest.RunWrapper(t, openLog, storetest.Wrapper{
 		Ops: []oxbow.Op{
@@ -27,7 +27,7 @@ func TestOptionalInterfaces(t *testing.T) {
 			oxbow.Add{Name: "quay", Content: "It is long."},
 		},
 		Wrap: func(t *testing.T, base oxbow.Store) oxbow.Store {
-			lower := openLog(t) // closed by the overlay
+			lower := openLog(t) // the overlay closes it
 			both, err := overlay.New(t.Context(), oxbow.New(base, nil), lower, " (team)")
 			if err != nil {
 				t.Fatal(err)

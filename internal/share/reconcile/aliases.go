@@ -1,5 +1,4 @@
-// This file decides which entry keeps an alias in a pull, if both sides gave the alias to different
-// entries.
+// This file decides in a pull which entry keeps an alias that the two sides gave to different entries.
 
 package reconcile
 
@@ -11,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// resolveAliases changes the steps so that no alias identifies two entries of the home afterwards.
-// It adds a step for each entry of the home that loses an alias. The report contains the lost
-// aliases. The next push also removes them from the server's entries.
+// resolveAliases changes the steps of a pull, so that no alias belongs to two entries of the home afterwards. It adds
+// a step for each home entry that loses an alias. The lost aliases are in the report. The next push also removes them
+// from the server's entries.
 //
-// Each home reaches the same decision, because it compares the entries' names and creation times on
-// the server. Otherwise two homes could remove the alias from both entries.
+// Each home makes the same decision, because it compares the names and creation times that the entries have on the
+// server. Otherwise two homes might remove the alias from both entries.
 func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {
 		byPair[st.pair] = st
 	}
 	var holders []oxbow.AliasHolder
-	of := map[string]*entryPair{} // pair by the name of the entry in the holder
+	of := map[string]*entryPair{} // by the name of the home's entry, the pair to which it belongs
 	for _, p := range s.pairs {
 		st := byPair[p]
 		e := entryAfterStep(p, st)
@@ -67,8 +66,8 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 	return steps
 }
 
-// entryAfterStep returns the home's entry of a pair after its step, or nil if the home then has no such
-// entry. The step may be nil.
+// entryAfterStep returns the home's entry of pair p as it will be after step st. It returns nil if the home will have
+// no such entry. st may be nil.
 func entryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:
@@ -79,7 +78,7 @@ func entryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	return st.homeEntry
 }
 
-// dropAliases changes a step so that the home's entry does not have these aliases afterwards.
+// dropAliases changes step st, so that the home's entry will not have these aliases.
 func (s *syncRun) dropAliases(st *plannedStep, p *entryPair, lostAliases []string) {
 	e := entryAfterStep(p, st).Clone()
 	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })

@@ -1,4 +1,4 @@
-// Servers that answer what no server does: the home stays as it was.
+// This file tests answers that no correct server sends. They must not change the home.
 
 package reconcile
 
@@ -78,8 +78,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileChanges: what a server that both met lies about its changes leaves the home
-// and the state as they were, and ends.
+// TestHostileChanges connects to a server that was synchronized before and now reports false changes. The run must
+// end, and must change neither the home nor the state.
 func TestHostileChanges(t *testing.T) {
 	entry := func(id int, name string) string {
 		return fmt.Sprintf(
@@ -164,8 +164,8 @@ func TestHostileChanges(t *testing.T) {
 	}
 }
 
-// TestOddTimes: entries that were created when no entry was are taken once, and are no
-// change of either side.
+// TestOddTimes checks entries with impossible creation times. They must be pulled once, and must not count as changed
+// afterwards.
 func TestOddTimes(t *testing.T) {
 	w := newWorld(t)
 	h := w.home("h")

@@ -1,5 +1,5 @@
-// This file pairs the entries of the home and the server. It uses the records of the last
-// synchronization and the entries' names.
+// This file finds out which entry of the home and which entry of the server belong together, by the records of the
+// last synchronization and by the entries' names.
 
 package reconcile
 
@@ -10,14 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pairEntries sets s.pairs. Each record of the last synchronization gets a pair with the entries that it refers to
-// now. Each entry without a record gets a pair, too. New entries of the home and the server with the same name share a
-// pair.
+// pairEntries sets s.pairs. Each record of the last synchronization gets a pair with the entries to which it refers
+// now. Each entry without a record also gets a pair. If the home and the server have new entries with the same name,
+// both are in one pair.
 func (s *syncRun) pairEntries(home, server *sideEntries) {
 	for _, e := range home.entries {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
 	}
-	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries that already belong to a record
+	// entries that already belong to the pair of a record
+	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{}
 	for _, r := range s.state.records {
 		if r.WasRemoved {
 			continue
@@ -54,7 +55,7 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	}
 }
 
-// findServer sets p.server to the server's entry for the record of p.
+// findServer sets p.server to the entry on the server that belongs to the record of p, if there is one.
 func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, candidate := server.byID[r.ID]
@@ -69,18 +70,17 @@ func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.
 	}
 }
 
-// mayBeOtherEntry reports whether an entry with the ID of a record may be a different entry. This is so if a
-// different store, which may use the same IDs, has replaced the server's store.
+// mayBeOtherEntry reports whether an entry with the ID in a record may be a different entry. This is possible if the
+// server's store was replaced by another store that uses the same IDs.
 func mayBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
 	return !server.isTrusted && e.Name != r.Server.Name
 }
 
-// findRenames finds entries that were renamed on one side. If a record has no entry on that side,
-// findRenames pairs it with a new entry of the same kind and creation time. The record stays
-// unpaired if several entries qualify, or if the other side has a different entry with the new
-// name.
+// findRenames finds entries that were renamed on one side. If the entry of a record is missing on a side, it pairs the
+// record with a new entry of the same kind and creation time. It does not if several entries qualify, or if the other
+// side has a different entry with the new name.
 func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
-	names := map[string]bool{} // known names on the server
+	names := map[string]bool{} // names of the server's entries in all records
 	for _, e := range server.entries {
 		names[e.Name] = true
 	}
@@ -101,9 +101,8 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 		})
 }
 
-// findMovedEntries finds, for each pair whose entry is missing on one side, the new entry that replaced
-// the missing entry. If several entries have the same creation time, an alias or the content
-// decides.
+// findMovedEntries finds renamed entries on one side. For each pair whose entry is missing there, it searches for the
+// new entry with the same kind and creation time. If there are several, an alias or the content decides.
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
@@ -151,8 +150,8 @@ func (s *syncRun) findMovedEntries(
 	}
 }
 
-// compareWithRecord sets p.homeChange and p.serverChange of a pair with a record. They describe how the
-// entry changed on each side since the last synchronization.
+// compareWithRecord sets p.homeChange and p.serverChange: how the entry of a record has changed on each side since the
+// last synchronization.
 func (s *syncRun) compareWithRecord(p *entryPair, home, server *sideEntries) {
 	r := p.record
 	switch {
@@ -183,7 +182,7 @@ func (s *syncRun) compareWithRecord(p *entryPair, home, server *sideEntries) {
 	if isCertain || p.home == nil {
 		return
 	}
-	if p.serverChange == sideRemoved { // the entry may still be on the server, so the home's version is sent again
+	if p.serverChange == sideRemoved { // The entry may still exist on the server, so the home's version is sent again.
 		s.report.NotRemoved++
 		p.record = nil
 		p.serverChange = sideAbsent

@@ -25,51 +25,52 @@ import (
 //	1  2026-11: the first version
 const planVersion = 1
 
-// planSuffix is appended to the name of the state file.
+// planSuffix is appended to the name of the state file to form the name of the plan file.
 const planSuffix = ".plan"
 
-// runPlan lists the changes that a run is about to make.
+// runPlan lists the changes that a run is about to make, so that the next run knows them if this run is killed.
 type runPlan struct {
-	homePosition oxbow.Position // position of the home when the run began
+	homePosition oxbow.Position // position in the home's history when the run began
 	isPull       bool
 	mark         pullMark
 	steps        []*planStep
 }
 
-// pullMark identifies the changes of a pull in the home's history: the changes after a number that have
-// this session and note.
+// pullMark identifies the changes of a pull in the home's history. They are the changes after AfterSeq that have this
+// session and whose note is Note.
 type pullMark struct {
 	AfterSeq uint64 `json:"after,omitempty"`
 	Session  string `json:"session,omitempty"`
 	Note     string `json:"note,omitempty"`
 }
 
-// planHeader is the first line of the file.
+// planHeader is the first line of a plan file.
 type planHeader struct {
-	Version     int      `json:"oxbow_plan"`
-	StateDigest []byte   `json:"base,omitempty"` // digest of the state file (empty if there was no state file)
+	Version int `json:"oxbow_plan"`
+	// digest of the state file for which the plan was made (empty if there was no state file)
+	StateDigest []byte   `json:"base,omitempty"`
 	Salt        []byte   `json:"salt"`
 	Home        []byte   `json:"home,omitempty"`
 	IsPull      bool     `json:"pull,omitempty"`
 	Mark        pullMark `json:"mark,omitzero"`
-	Sum         []byte   `json:"sum"` // SHA-256 of all following lines
+	Sum         []byte   `json:"sum"` // SHA-256 of all lines after the header
 }
 
-// planStep is a step in a plan file.
+// planStep is one step in a plan file, which changes one entry.
 type planStep struct {
-	// number of the record that the step replaces, counted from 1, or 0 if the step makes a new
-	// record
+	// number of the record that the step replaces, counted from 1 (0 if the step creates a record)
 	RecordNumber int    `json:"old,omitempty"`
-	Name         string `json:"name"`         // name of the changed entry after the step
-	HomeName     string `json:"at,omitempty"` // for a pull: name of the home's entry in the record
-	// for a pull: the home's entry contains changes that are not on the server
-	HasHomeChanges bool        `json:"stay,omitempty"`
-	Record         *syncRecord `json:"record,omitempty"` // record after the step (nil if the step deletes the record)
+	Name         string `json:"name"`         // name that the changed entry has after the step
+	HomeName     string `json:"at,omitempty"` // for a pull: name that the home's entry has in the record
+	// for a pull: the home's entry will contain changes that are not on the server
+	HasHomeChanges bool `json:"stay,omitempty"`
+	// the record after the step (nil if the step deletes the record)
+	Record *syncRecord `json:"record,omitempty"`
 }
 
-// WritePlan writes the changes that a run is about to make. It must be called from
-// [Options.WritePlan], before the first change. If the run is killed before [State.Write], the next
-// run learns from the plan which changes this run was making.
+// WritePlan writes a file with the changes that a run is about to make. Call it from [Options.WritePlan], before the
+// first change. If the run is killed before [State.Write], the next run reads from the plan which changes this run was
+// making.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
 	if s.hasUnsavedResults {
 		if err := s.writeState(fsys, name); err != nil {
@@ -104,7 +105,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// readPlan reads the plan that belongs to the state. It does nothing if there is no plan.
+// readPlan reads the plan file that belongs to the state. It does nothing if there is none.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
 	b, err := vfs.ReadFile(fsys, name+planSuffix, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +124,7 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// fitsPlan reports whether a plan with header h was made for this state.
+// fitsPlan reports whether the plan with header h was made for this state.
 func (s *State) fitsPlan(h planHeader) bool {
 	if !bytes.Equal(h.StateDigest, s.fileDigest) {
 		return false
@@ -131,8 +132,7 @@ func (s *State) fitsPlan(h planHeader) bool {
 	return len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)
 }
 
-// parsePlan parses a plan for a state that has the given number of records. It returns a nil plan
-// if b is not valid.
+// parsePlan parses a plan for a state with the given number of records. The plan is nil if b is not a valid plan file.
 func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader
@@ -155,7 +155,8 @@ func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	return h, p
 }
 
-// isValid reports whether a step has a record, or changes one of the state's records that no earlier step used.
+// isValid reports whether a step can be part of a plan. It must contain a record, or change one of the state's records
+// that no earlier step has used.
 func (st *planStep) isValid(records int, used map[int]bool) bool {
 	if st.RecordNumber == 0 {
 		return st.Record != nil

@@ -33,12 +33,12 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 		}
 	}
 	steps = s.resolveAliases(steps)
-	// Sort removals first, because another entry may need the name.
+	// Put removals first, because another entry may need the name of a removed entry.
 	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepOrder(a), stepOrder(b)) })
 	return steps, nil
 }
 
-// losesName reports whether the server's entry no longer has the name of the home's entry.
+// losesName reports whether the server's entry no longer has the name that the home's entry has.
 func (p *entryPair) losesName() bool {
 	switch p.serverChange {
 	case sideRemoved:
@@ -49,7 +49,7 @@ func (p *entryPair) losesName() bool {
 	return false
 }
 
-// pullStep returns the step of a pull for a pair, or nil if the pull changes nothing.
+// pullStep returns what a pull does with a pair, or nil if it changes neither the entry nor the record.
 func (s *syncRun) pullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, serverEntry: p.server}
 	switch {
@@ -58,7 +58,7 @@ func (s *syncRun) pullStep(p *entryPair) (*plannedStep, error) {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
 	case p.serverChange == sideRemoved:
-		st.record = nil // the home changed the entry, so it is kept although the server removed it
+		st.record = nil // The server removed the entry. The home keeps it, because the home has changed it.
 	case p.server == nil || p.serverChange == sideUnchanged:
 		if p.record != nil {
 			return nil, nil
@@ -82,7 +82,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// stepOrder returns the order of a step: removals are first, then renames, then all other steps.
+// stepOrder returns a number by which steps are sorted: removals first, then renames, then all other steps.
 func stepOrder(s *plannedStep) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
@@ -92,8 +92,8 @@ func stepOrder(s *plannedStep) int {
 	return 3
 }
 
-// chooseFreeName returns the name of e. If another entry in the home has this name, it returns a variant
-// of the name. own is the present name of the entry, which counts as free.
+// chooseFreeName returns the name that e should get in the home. If another entry of the home has e's name, it returns
+// a variant of the name. own is the entry's present name in the home, which e may keep.
 func (s *syncRun) chooseFreeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.usedNames[name]; n++ {
@@ -102,8 +102,8 @@ func (s *syncRun) chooseFreeName(e *oxbow.Entry, own string) string {
 	return name
 }
 
-// conflictName returns the n-th possible name for a version of an entry that is stored next to
-// another version. All homes choose the same names.
+// conflictName returns variant n of an entry's name, for a version that is stored next to another version. All homes
+// choose the same variants.
 func conflictName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
@@ -117,7 +117,7 @@ func conflictName(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// planAdd plans to add the entry e to the home.
+// planAdd makes the step add the entry e to the home.
 func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
 	name := s.chooseFreeName(&e, "")
@@ -129,7 +129,7 @@ func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
 	s.usedNames[name] = true
 }
 
-// planReplace plans to change an entry of the home to e.
+// planReplace makes the step replace an entry of the home by e.
 func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
 	ls := slices.Concat(withoutStamps(e.Labels), onlyStamps(oldEntry.Labels))
@@ -149,8 +149,9 @@ func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.En
 	st.homeEntry = &e
 }
 
-// planMerge plans to merge the changes that both sides made to an entry. If the merged entry would be invalid, it
-// plans to keep the home's entry and to add the server's entry under another name, with a label for the conflict.
+// planMerge makes the step merge the changes that both sides made to an entry. If the merged entry would be invalid,
+// the step keeps the home's entry and adds the server's entry under another name, with a label that reports the
+// conflict.
 func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
 	if p.home.Content != p.server.Content {
@@ -175,7 +176,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 		}
 		return nil
 	}
-	// If the merge fails, keep the home's entry and store the server's next to it.
+	// The merge failed. Keep the home's entry, and store the server's entry next to it.
 	e := p.server.Clone()
 	e.Name, e.Aliases = conflictName(p.server, 1), nil
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: threeway.LabelConflict, Value: "content"}))
@@ -195,8 +196,8 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	return nil
 }
 
-// mergeEntry merges both versions of an entry. The merge base consists of baseContent, and the
-// aliases and labels whose hashes are in the record.
+// mergeEntry merges the two versions of an entry. The base of the merge consists of baseContent and of those aliases
+// and labels whose hashes are in the record.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
@@ -219,8 +220,8 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 	return m, err
 }
 
-// applyPull makes the planned changes in the home, in parts of at most pullBytes, and updates the records. If a part
-// fails, the earlier parts stay in the home, and the error is returned.
+// applyPull makes the planned changes in the home and updates the records. One change in the home contains at most
+// pullBytes bytes. If a change fails, the earlier ones stay in the home, and the error is returned.
 func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	total, before := countChanges(steps), s.state.serverPosition
 	if total > 0 {
@@ -252,7 +253,7 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	return err
 }
 
-// countChanges returns the number of steps that change an entry; other steps only update records.
+// countChanges returns the number of steps that change an entry. Other steps only update records.
 func countChanges(steps []*plannedStep) (n int) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
@@ -262,8 +263,8 @@ func countChanges(steps []*plannedStep) (n int) {
 	return n
 }
 
-// countFittingSteps returns how many steps fit into a change with at most items entries and
-// bytes bytes. It returns at least 1.
+// countFittingSteps returns how many of the first steps fit into one change with at most the given numbers of
+// operations and bytes. It returns at least 1.
 func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
@@ -273,7 +274,7 @@ func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	return n
 }
 
-// clearPullInfo deletes the records' information about the last pull, which is needed to notice that
+// clearPullInfo removes what the records contain about the last pull. That information is needed only to notice that
 // the pull was undone.
 func (s *syncRun) clearPullInfo() {
 	for _, r := range s.state.records {
@@ -285,8 +286,8 @@ func (s *syncRun) clearPullInfo() {
 	}
 }
 
-// applyHomeChange makes one change in the home and returns its number. The number is 0 if the home was
-// already up to date, or if the home does not number its changes.
+// applyHomeChange makes the steps as one change in the home, and returns the number of the change. The number is 0 if
+// nothing had to be changed, or if the home does not number its changes.
 func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
@@ -312,7 +313,7 @@ func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) 
 	return seq, nil
 }
 
-// sortRemovalsFirst sorts operations so that a name is free before another entry gets it.
+// sortRemovalsFirst sorts operations, so that a name becomes free before another entry gets it.
 func sortRemovalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
 	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(opOrder(a), opOrder(b)) })
@@ -329,7 +330,7 @@ func opOrder(op oxbow.Op) int {
 	return 1
 }
 
-// withoutPullInfo returns a copy of the record without information about the last pull.
+// withoutPullInfo returns a copy of the record without the information about the last pull.
 func withoutPullInfo(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil
@@ -339,9 +340,9 @@ func withoutPullInfo(r *syncRecord) *syncRecord {
 	return &b
 }
 
-// recordPulledStep records a finished step in the state. written contains the entries that the pull
-// wrote, by name. The entries are as the home stored them, because the home may have redacted an
-// entry or added labels.
+// recordPulledStep updates the record of a step that was made. written contains the entries that the pull wrote, by
+// name, as the home stored them. They may differ from the planned entries, because the home may have redacted an entry
+// or added labels.
 func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.Entry) {
 	defer s.queueRecord(st)
 	if st.record == nil {
@@ -353,7 +354,7 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 	if st.homeEntry != nil {
 		e := written[oxbow.NormalName(st.homeEntry.Name)]
 		if e == nil {
-			e = st.homeEntry // the entry stayed the same, or the home does not report written entries
+			e = st.homeEntry // The entry did not change, or the home does not report what it wrote.
 		}
 		st.record.Home = s.state.identify(e)
 		if st.hasHomeChanges {
@@ -365,7 +366,7 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 	}
 }
 
-// lastHomeChange returns the number of the home's last change, or 0 if it is unknown.
+// lastHomeChange returns the number of the last change in the home, or 0 if it is unknown.
 func (s *syncRun) lastHomeChange() uint64 {
 	if c := oxbow.CapabilitiesOf(s.exactHome).Counter; c != nil {
 		if stats, err := c.Stats(s.ctx); err == nil {

@@ -1,5 +1,5 @@
-// This file implements push, which sends the home's changes to the server together with the
-// versions that the server is expected to have.
+// This file implements push, which sends the home's changes to the server. Each change names the version that the
+// server should have, so that the server refuses a change of an outdated version.
 
 package reconcile
 
@@ -31,7 +31,7 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 	return steps
 }
 
-// pushStep returns the step of a push for a pair, or nil if the push changes nothing.
+// pushStep returns what a push does with a pair, or nil if it changes neither the entry nor the record.
 func (s *syncRun) pushStep(p *entryPair) *plannedStep {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, homeEntry: p.home}
 	switch {
@@ -58,7 +58,7 @@ func (s *syncRun) pushStep(p *entryPair) *plannedStep {
 	return st
 }
 
-// pushChangedOnServer is like pushStep, for an entry that the server has also changed.
+// pushChangedOnServer is like pushStep for an entry that the server has changed as well.
 func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedStep {
 	hasBoth := p.home != nil && p.server != nil
 	if hasBoth && s.state.entryHash(p.home) == s.state.entryHash(p.server) {
@@ -73,12 +73,12 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 	if p.oldRecord == nil || p.record != nil {
 		return nil
 	}
-	s.state.serverPosition = "" // read the whole server next time, to find the entry of this record
+	s.state.serverPosition = "" // Read all entries of the server next time, to find the entry of this record.
 	return st
 }
 
-// planSending plans to send the home's entry to the server. It returns false if the entry is blocked
-// or must be pulled first.
+// planSending makes the step send the home's entry to the server. It returns false if the entry must not be sent, or
+// must be pulled first.
 func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	if s.opts.CheckSend != nil {
 		if err := s.opts.CheckSend(p.home); err != nil {
@@ -88,7 +88,7 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	}
 	e := p.home.Clone()
 	for _, a := range e.Aliases {
-		// the next pull decides which of the two entries keeps the alias
+		// The next pull will decide which of the two entries keeps the alias.
 		if owner, ok := s.unpulledAliases[oxbow.NormalName(a)]; ok {
 			err := fmt.Errorf(
 				"on the server, %q is an alias of %q; a pull decides that the older entry keeps it",
@@ -113,13 +113,13 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	st.record = s.state.pairRecord(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
-	st.record.Updated = 0 // the next run reads the ID, version and time from the server
+	st.record.Updated = 0 // The next run will read the ID, the version and the time from the server.
 	return true
 }
 
-// applyPush sends the planned changes to the server, in requests of at most pushItems changes and pushBytes bytes, and
-// updates the records. If a request fails, the plan in s.state is reduced to the steps that may not have reached the
-// server.
+// applyPush sends the planned changes to the server and updates the records. A request contains at most pushItems
+// changes and pushBytes bytes. If a request fails, the plan in s.state keeps only the steps that may not have reached
+// the server.
 func (s *syncRun) applyPush(steps []*plannedStep) error {
 	total := countChanges(steps)
 	var sendErr error
@@ -137,7 +137,7 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	s.finishRun()
 	if s.state.plan != nil {
 		s.state.plan = nil
-		if sendErr != nil { // a request that failed may have reached the server
+		if sendErr != nil { // A request that failed may still have reached the server.
 			s.state.plan = s.unfinishedPush(steps)
 		}
 	}
@@ -151,10 +151,10 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	return sendErr
 }
 
-// fetchSentVersions asks the server for the IDs and versions of the entries that were sent. Without
-// them, a later run could not tell whether the server removed an entry or never received it. If the
-// server does not answer, the next run asks again. If no other client wrote since the push, the
-// next run then reads only the changes after the push.
+// fetchSentVersions asks the server for the IDs and versions of the entries that were sent. Without them, a later run
+// could not tell whether the server has removed an entry or has never received it. If the server does not answer, the
+// next run asks again. If no other client has written since, the next run only needs to read the changes after this
+// push.
 func (s *syncRun) fetchSentVersions() {
 	before, d := s.serverPos, newSideEntries()
 	now, err := s.readPosition()
@@ -190,8 +190,8 @@ func (s *syncRun) fetchSentVersions() {
 	}
 }
 
-// sendSteps sends the steps as a single change. If the server refuses the change, sendSteps sends
-// smaller parts.
+// sendSteps sends the steps as one change. If the server refuses the change, sendSteps sends the steps in smaller
+// groups.
 func (s *syncRun) sendSteps(steps []*plannedStep) error {
 	var ops []oxbow.Op
 	for _, st := range steps {

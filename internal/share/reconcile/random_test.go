@@ -1,5 +1,5 @@
-// Two homes and a server under random edits and interruptions: nothing is lost, all
-// become equal, and conflicts are where the same or touching lines were changed.
+// This file synchronizes two homes with a server after random edits and with interruptions. No line may be lost, all
+// sides must become equal, and conflicts may occur only if both sides changed the same or adjacent lines.
 
 package reconcile
 
@@ -22,20 +22,20 @@ var (
 	rounds = flag.Int("rounds", 6, "how many random rounds there are of each kind")
 )
 
-// writer edits a home, and keeps which lines there must be.
+// writer edits a home, and records which lines must exist afterwards.
 type writer struct {
 	*home
 	r       *rand.Rand
-	own     string          // begins each line that it writes
-	apart   bool            // it changes lines of its own alone, and removes no entry
-	written map[string]bool // by all
-	dropped map[string]bool // by all
-	given   map[string]bool // aliases that entries got, of all
+	own     string          // prefix of each line that this writer writes
+	apart   bool            // the writer changes only its own lines, and removes no entry
+	written map[string]bool // lines written by all writers
+	dropped map[string]bool // lines removed by all writers
+	given   map[string]bool // aliases that all writers gave to entries
 	n       *int
 }
 
-// giveAlias gives an entry an alias, unless another entry of the home has it. For a while, both homes
-// give the same alias.
+// giveAlias adds an alias to an entry, unless another entry of the home has it. In the first rounds, both homes give
+// the same aliases.
 func (w *writer) giveAlias(t testing.TB, e oxbow.Entry) {
 	t.Helper()
 	alias := fmt.Sprint("alias ", *w.n/20)
@@ -102,7 +102,8 @@ func (w *writer) edit(t testing.TB) {
 		w.giveAlias(t, e)
 		return
 	}
-	// Where it may edit: apart, a is above the anchor and b below.
+	// The range of lines that the writer may edit. Writers that edit apart use the lines before or after a separating
+	// line.
 	from, to := 0, len(lines)
 	if i := slices.Index(lines, "anchor"); w.apart && i >= 0 {
 		from = i + 1
@@ -124,7 +125,7 @@ func (w *writer) edit(t testing.TB) {
 func TestRandom(t *testing.T) {
 	rounds := *rounds
 	if testing.Short() {
-		rounds = min(rounds, 1) // all are of one goroutine and a server
+		rounds = min(rounds, 1) // everything runs in one goroutine with one server
 	}
 	for _, apart := range []bool{false, true} {
 		for i := range uint64(rounds) {
@@ -168,7 +169,7 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 				return left < 0 && before, left < 0 && !before
 			})
 		}
-		if !cut && r.IntN(3) == 0 { // the other home pushes between this home's look at the server and its push
+		if !cut && r.IntN(3) == 0 { // the other home pushes after this home has read the server and before it pushes
 			other := homes[1-i]
 			w.between = func() { other.push() }
 		}
@@ -182,7 +183,7 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 		}
 		w.cutBy(nil)
 		w.between = nil
-		if !apart && r.IntN(30) == 0 { // torn
+		if !apart && r.IntN(30) == 0 { // simulate a state file that was not written completely
 			b := []byte("{}")
 			if f, err := h.files.OpenFile("state", 2, 0o600); err == nil {
 				_, _ = f.WriteAt(b, 40)
@@ -195,7 +196,7 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 	same(t, "at the end", stores...)
 	owners := uniqueAliases(t, w.server)
 	for alias := range given {
-		if apart && owners[alias] == "" { // if entries are not removed and keep their names
+		if apart && owners[alias] == "" { // this is certain only if entries are not removed and keep their names
 			t.Errorf("%q identifies no entry any more", alias)
 		}
 	}
@@ -233,7 +234,7 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 	)
 }
 
-// settle pulls and pushes until nothing changes.
+// settle lets all homes pull and push until nothing changes any more.
 func settle(t *testing.T, w *world, homes []*writer) {
 	t.Helper()
 	for range 20 {

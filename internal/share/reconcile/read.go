@@ -1,5 +1,4 @@
-// This file reads both sides: all entries of the home, and the changes on the server since the last
-// synchronization.
+// This file reads both sides: all entries of the home, and the changes on the server since the last synchronization.
 
 package reconcile
 
@@ -12,21 +11,20 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isMachineKind reports whether entries of a kind belong to sessions on a single machine. Such entries
-// are not synchronized.
+// isMachineKind reports whether entries of this kind belong to the sessions of one machine. They are not synchronized.
 func isMachineKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
-// errServer reports an answer that a correct server never sends.
+// errServer is the error for an answer that a correct server never sends.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
-// sideEntries contains the entries that were read from the home or from the server.
+// sideEntries contains the entries that were read from one side, which is the home or the server.
 type sideEntries struct {
 	byName     map[string]*oxbow.Entry
-	byID       map[uint64]*oxbow.Entry // nil for removed entries
+	byID       map[uint64]*oxbow.Entry // the value is nil for an entry that was removed
 	entries    []*oxbow.Entry
-	isComplete bool // all entries were read, not only changes
-	isTrusted  bool // the history continues from the last synchronization, so that a missing entry was removed
-	isExact    bool // the changes were read exactly from the last synchronization on
+	isComplete bool // all entries of the side were read, and not only its changes
+	isTrusted  bool // the side's history continues from the last synchronization, so a missing entry was removed there
+	isExact    bool // exactly the changes since the last synchronization were read
 }
 
 func newSideEntries() *sideEntries {
@@ -42,7 +40,7 @@ func (d *sideEntries) addEntry(e oxbow.Entry) {
 	d.entries = append(d.entries, &e)
 }
 
-// findName returns the entry with a name, in any spelling, or nil.
+// findName returns the entry with this name, or nil. Different spellings of a name count as equal.
 func (d *sideEntries) findName(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if e := d.byName[form]; e != nil {
@@ -74,7 +72,7 @@ func (s *syncRun) readHome() (*sideEntries, error) {
 	return d, err
 }
 
-// wasPullUndone reports whether the changes of the last pull were undone.
+// wasPullUndone reports whether somebody has undone the changes of the last pull.
 func (s *syncRun) wasPullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
 	if err != nil || len(s.state.pullChanges) == 0 {
@@ -100,8 +98,8 @@ func (s *syncRun) wasPullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads the server's changes. If the list of changes is incomplete, readServer reads all
-// of the server's entries.
+// readServer reads the changes on the server since the last synchronization. If the server cannot list all of them, it
+// reads all entries of the server.
 func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {
@@ -135,7 +133,7 @@ func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	return all, s.readAllEntries(all)
 }
 
-// readPosition returns the server's position in its history.
+// readPosition returns the present position in the server's history.
 func (s *syncRun) readPosition() (oxbow.Position, error) {
 	p, err := storePosition(s.ctx, s.server)
 	if err == nil && len(p) > maxPosition {
@@ -144,7 +142,7 @@ func (s *syncRun) readPosition() (oxbow.Position, error) {
 	return p, err
 }
 
-// readAllEntries reads all entries of the server.
+// readAllEntries reads all entries of the server into all.
 func (s *syncRun) readAllEntries(all *sideEntries) error {
 	b := s.newReadLimit()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
@@ -162,9 +160,9 @@ func (s *syncRun) readAllEntries(all *sideEntries) error {
 	return nil
 }
 
-// continuesHistory reports whether the server's history contains the last server change that the records contain. Some
-// servers have positions that are valid only until the server restarts. For these, this check distinguishes a
-// restarted server from a different store or a restored backup.
+// continuesHistory reports whether the server's history contains the last server change that the records mention. It
+// is needed for servers whose positions are valid only until they restart: it distinguishes a restart from another
+// store or a restored backup.
 func (s *syncRun) continuesHistory() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
@@ -186,7 +184,7 @@ func (s *syncRun) continuesHistory() (bool, error) {
 	return found, err
 }
 
-// readSince adds the entries that changed on the server after the position from to d. If an entry was removed,
+// readSince adds the entries that changed on the server after the position from to d. For an entry that was removed,
 // d.byID[ID] becomes nil. It returns an error if the server's answer is too large or contradicts itself.
 func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
 	if s.serverPos == from {
@@ -225,14 +223,14 @@ func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
 	return nil
 }
 
-// readLimit limits the amount of data that is read from a server.
+// readLimit limits how much data is read from a server.
 type readLimit struct{ entries, bytes, maxEntries int }
 
 func (s *syncRun) newReadLimit() *readLimit {
 	return &readLimit{maxEntries: cmp.Or(s.opts.maxEntries, maxServerEntries)}
 }
 
-// countEntry counts an entry with this size in bytes. It fails if the limit is exceeded.
+// countEntry counts an entry of this size in bytes. It fails if a limit is exceeded.
 func (b *readLimit) countEntry(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.maxEntries || b.bytes > maxServerBytes {
@@ -248,15 +246,15 @@ func (b *readLimit) checkEntry(e *oxbow.Entry) error {
 	}
 	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
 		Labels: e.Labels}).Check(); err != nil {
-		// do not wrap err, because the caller did nothing wrong
+		// Do not wrap err: it would say that the caller made a mistake, but the server did.
 		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err)
 	}
 	return nil
 }
 
-// baseContent returns the merge base of a pair: the newest content that the home has had since the last
-// synchronization and that the server has had as well. It returns "" if no such content is known. The content may be
-// newer than the content in the record, because a push that was killed at the end may not have been recorded.
+// baseContent returns the content on which the merge of a pair is based. It is the newest content that the home has
+// had since the last synchronization and that the server has had as well, or "" if no such content is known. It may be
+// newer than the content in the record, because a push that was killed at its end may not have been recorded.
 func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
@@ -286,19 +284,19 @@ func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	return before, nil
 }
 
-// maxVersions is the maximum number of versions that are examined.
+// maxVersions is the maximum number of versions of an entry that are examined.
 const maxVersions = 1000
 
-// newestContent returns the newest content under the names for which matches returns true. The bool is false if no
-// such content exists.
+// newestContent returns the newest content, among all versions with one of these names, for which matches returns
+// true. The bool is false if there is none.
 func (s *syncRun) newestContent(store oxbow.Store, names []string, matches func(string) bool) (string, bool, error) {
 	return s.newestVersion(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && matches(v.Entry.Content)
 	})
 }
 
-// newestVersion returns the content of the newest version under the names for which matches returns
-// true. The bool is false if no such version exists.
+// newestVersion returns the content of the newest version, among all versions with one of these names, for which
+// matches returns true. The bool is false if there is none.
 func (s *syncRun) newestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
 	error) {
 	h, err := oxbow.HistoryOf(store)

@@ -1,4 +1,4 @@
-// This file declares the options and the report of a run, and the data with which a run works.
+// This file declares the options, the report and the state of a run.
 
 package reconcile
 
@@ -10,130 +10,130 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Options configure [IsPull] and [Push]. Nil and zero fields mean the default.
+// Options configure [Pull] and [Push]. A field that is nil or zero means the default.
 type Options struct {
-	DryRun bool // only report the changes, without making them
+	DryRun bool // only report what would change, and change nothing
 
-	// CheckSend returns an error if the entry must not be sent to the server. If Blocked is nil, all
-	// entries may be sent.
+	// CheckSend returns an error if the entry must not be sent to the server. If CheckSend is nil, each entry may be
+	// sent.
 	CheckSend func(*oxbow.Entry) error
 
 	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// WritePlan is called before the first change, when the state contains the plan of the run. It
-	// should call [State.WritePlan], so that the next run knows the intended changes if this run is
-	// killed. If Record returns an error, the run ends. Record may be nil.
+	// WritePlan is called before the first change, when the state contains the plan of the run. It should call
+	// [State.WritePlan], so that the next run knows the intended changes if this run is killed. If it returns an
+	// error, the run ends. WritePlan may be nil.
 	WritePlan func() error
 
-	// Progress is called with the number of changes made so far.
+	// Progress is called with the number of changes that are made and the number of all changes. It may be nil.
 	Progress func(done, total int)
 
-	maxEntries int // maximum number of entries to read from a server (maxServerEntries by default)
+	maxEntries int // maximum number of entries that are read from a server (0 means maxServerEntries)
 }
 
-// Report describes the changes that a run has made, even if the run failed.
+// Report lists what a run has changed, even if the run failed.
 type Report struct {
 	Changes []Change
-	Unsent  []Problem // for a push: entries that both sides changed, or that the server refused
-	Blocked []Problem // for a push: entries that [Options.CheckSend] blocked
-	// for a push: number of entries that the server has changed, so that a pull would change them
-	// in the home
+	// for a push: entries that were not sent because both sides changed them, or that the server refused
+	Unsent  []Problem
+	Blocked []Problem // for a push: entries that [Options.CheckSend] did not allow to be sent
+	// for a push: number of entries that the server has changed and that a pull would change in the home
 	ServerChanges int
-	// Number of entries that are missing on one side, perhaps by mistake, and were therefore not
-	// removed from the other side.
+	// NotRemoved is the number of entries that are missing on one side and were not removed from the other side,
+	// because they may be missing by mistake.
 	NotRemoved int
-	// For a pull: aliases that an entry of the home did not get, or lost, because another entry has
-	// the alias.
+	// for a pull: aliases that entries of the home lost or did not get, because another entry has them
 	TakenAliases []oxbow.TakenAlias
 }
 
-// Change describes a changed entry on one side.
+// Change describes how an entry was changed on the side to which the run writes.
 type Change struct {
 	Name        string
-	OldName     string // previous name, if the entry was renamed
+	OldName     string // name before the change, if the entry was renamed
 	Verb        oxbow.Verb
-	HasConflict bool // both versions were kept
+	HasConflict bool // both versions were kept, because they could not be merged
 }
 
-// A Problem describes why an entry was not changed or sent.
+// A Problem says why an entry was not changed or not sent.
 type Problem struct {
 	Name string
 	Err  error
 }
 
-// ErrBothChanged is the reason for an entry that must be pulled before it can be pushed.
+// ErrBothChanged is the reason if both sides changed an entry, which must be pulled before it can be pushed.
 var ErrBothChanged = errors.New("both sides changed it")
 
-// Limits of the data that is read from a server.
+// Limits for the data that is read from a server.
 const (
 	maxServerEntries = 1 << 20
 	maxServerBytes   = 1 << 30
-	maxPosition      = 4 << 10 // bytes
+	maxPosition      = 4 << 10 // maximum length in bytes
 )
 
-// Limits of a single change.
+// Limits for a single change or request.
 const (
 	pullBytes = 32 << 20
 	pushItems = 500
 	pushBytes = 4 << 20
 )
 
-// syncRun contains the data with which a pull or push works.
+// syncRun is the state of one pull or push.
 type syncRun struct {
 	ctx          context.Context
 	home, server oxbow.Store
-	exactHome    oxbow.Store // the store below home, in which an entry has only its exact name
+	exactHome    oxbow.Store // the store inside the home, which finds an entry only by its exact name
 	state        *State
 	opts         Options
 	report       Report
 
-	pairs     []*entryPair
-	homePos   oxbow.Position  // position in the home's history after it was read ("" if the home has no positions)
-	serverPos oxbow.Position  // position in the server's history before it was read ("" if the server has no positions)
-	pullMark  pullMark        // identifies the changes of this pull
-	usedNames map[string]bool // names in the home after the planned steps
-	isUndone  bool            // the last pull was undone
+	pairs   []*entryPair
+	homePos oxbow.Position // position in the home's history when it was read ("" if the home has no positions)
+	// position in the server's history before it was read ("" if the server has no positions)
+	serverPos oxbow.Position
+	pullMark  pullMark        // identifies the changes that this pull makes in the home
+	usedNames map[string]bool // names that the home's entries will have after the planned steps
+	isUndone  bool            // somebody has undone the last pull
 
-	// For a push: the aliases of the entries that a pull would change, each with the server's entry
-	// that has the alias.
+	// for a push: aliases of entries that a pull would change, each with the name of the server's entry that has the
+	// alias
 	unpulledAliases map[string]string
 
-	replacements map[*syncRecord]*syncRecord // new versions of changed records, nil for deleted records
-	newRecords   []*syncRecord               // new records
+	replacements map[*syncRecord]*syncRecord // new version of each changed record (nil for a deleted record)
+	newRecords   []*syncRecord               // records of entries that had none
 }
 
-// sideChange tells how an entry changed on one side since the last synchronization.
+// sideChange says how an entry has changed on one side since the last synchronization.
 type sideChange uint8
 
 const (
-	sideAbsent    sideChange = iota // the side does not have the entry and never had it
-	sideUnchanged                   // the entry is the same as at the last synchronization
+	sideAbsent    sideChange = iota // this side does not have the entry and never had it
+	sideUnchanged                   // the entry has not changed since the last synchronization
 	sideChanged
 	sideRemoved
 )
 
-// entryPair contains the versions of an entry on both sides.
+// entryPair contains the versions of one entry on both sides.
 type entryPair struct {
-	record       *syncRecord  // record of the last synchronization (nil if unknown or not trusted)
-	oldRecord    *syncRecord  // record in the state, even if it is not trusted
-	home         *oxbow.Entry // nil if the home does not have the entry
-	server       *oxbow.Entry // nil if the server does not have the entry or has not changed it
-	homeChange   sideChange   // change in the home
-	serverChange sideChange   // change on the server
+	record       *syncRecord  // record of the last synchronization (nil if there is none or if it is not trusted)
+	oldRecord    *syncRecord  // record of the last synchronization, even if it is not trusted
+	home         *oxbow.Entry // the home's entry, or nil if the home does not have it
+	server       *oxbow.Entry // the server's entry, or nil if the server does not have it or has not changed it
+	homeChange   sideChange   // how the entry has changed in the home
+	serverChange sideChange   // how the entry has changed on the server
 }
 
-// plannedStep is a planned change of an entry.
+// plannedStep is what a run does with one pair: it may change the entry, the record, or both.
 type plannedStep struct {
 	ops            []oxbow.Op
 	size           int
 	change         Change
-	record         *syncRecord  // record after the step (nil if it is deleted)
-	oldRecord      *syncRecord  // record before the step (nil if the entry is new)
-	homeEntry      *oxbow.Entry // entry in the home: for a pull, after the step; for a push, before the step
-	serverEntry    *oxbow.Entry // entry of the server, for a pull
-	pair           *entryPair   // for a pull
-	hasHomeChanges bool         // after the pull, the home's entry contains changes that are not on the server
+	record         *syncRecord  // the record after the step (nil if the step deletes it)
+	oldRecord      *syncRecord  // the record before the step (nil if the entry has none)
+	homeEntry      *oxbow.Entry // the home's entry: for a pull as it will be, for a push as it is
+	serverEntry    *oxbow.Entry // for a pull: the server's entry
+	pair           *entryPair   // for a pull: the pair to which the step belongs
+	hasHomeChanges bool         // the home's entry will contain changes that the server does not have
 	isDone         bool
 }
 
@@ -145,7 +145,7 @@ func (s *syncRun) addToReport(steps []*plannedStep) {
 	}
 }
 
-// queueRecord stores the new record of a step until moveRecords moves it into the state.
+// queueRecord stores the record of a step that was made. moveRecords later moves it into the state.
 func (s *syncRun) queueRecord(st *plannedStep) {
 	st.isDone = true
 	if st.oldRecord != nil {
@@ -155,7 +155,7 @@ func (s *syncRun) queueRecord(st *plannedStep) {
 	}
 }
 
-// finishRun moves the new records into the state and updates the home's position.
+// finishRun moves the new records into the state, and records the home's present position.
 func (s *syncRun) finishRun() {
 	s.moveRecords()
 	if now, err := storePosition(s.ctx, s.exactHome); err == nil {
@@ -176,8 +176,7 @@ func (s *syncRun) moveRecords() {
 	s.replacements, s.newRecords = map[*syncRecord]*syncRecord{}, nil
 }
 
-// storePosition returns the store's current position in its history, or "" if the store has no
-// positions.
+// storePosition returns the present position in a store's history, or "" if the store has no positions.
 func storePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
 	q := oxbow.CapabilitiesOf(store).Sequencer
 	if q == nil {

@@ -1,4 +1,4 @@
-// Pull and push between homes and one server, by what each leaves.
+// This file tests what pulls and pushes between several homes and one server change.
 
 package reconcile
 
@@ -21,20 +21,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// world is a server, which may be cut, and homes.
+// world is a server whose connection can be interrupted, and the homes that are synchronized with it.
 type world struct {
 	t      testing.TB
 	server *oxbow.Memory
 	url    string
 	shown  func(oxbow.Store) oxbow.Store
-	asked  atomic.Int64 // requests
+	asked  atomic.Int64 // number of requests
 
 	mu      sync.Mutex                                 // guards the fields below, and calls of cut
-	cut     func(r *http.Request) (before, after bool) // nil cuts nothing
-	between func()                                     // is called once, before the server makes the next change
+	cut     func(r *http.Request) (before, after bool) // says which requests are interrupted (nil means none)
+	between func()                                     // called once, before the server makes the next change
 }
 
-// takeBetween returns the function that is to be called before the request, or nil.
+// takeBetween returns the function to call before a request, or nil. It returns each function only once.
 func (w *world) takeBetween(r *http.Request) func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,14 +46,14 @@ func (w *world) takeBetween(r *http.Request) func() {
 	return fn
 }
 
-// cutBy has fn say which requests are cut; nil cuts none.
+// cutBy makes fn decide which requests are interrupted. If fn is nil, none is.
 func (w *world) cutBy(fn func(r *http.Request) (before, after bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cut = fn
 }
 
-// cuts says whether a request is cut before the server acts on it, or after.
+// cuts reports whether a request is interrupted before the server handles it, or afterwards.
 func (w *world) cuts(r *http.Request) (before, after bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,7 +63,7 @@ func (w *world) cuts(r *http.Request) (before, after bool) {
 	return w.cut(r)
 }
 
-// home is a memory, and what it knows of the server, in a file.
+// home is a memory with the file of its synchronization state.
 type home struct {
 	*oxbow.Memory
 	w     *world
@@ -101,7 +101,7 @@ func (w *world) home(name string) *home {
 	return &home{Memory: storetest.Open(w.t, name, &oxbow.Options{FS: vfs.NewMem()}), w: w, files: vfs.NewMem()}
 }
 
-// run reconciles with what the file has, and writes it, unless it is lost.
+// run synchronizes with the state in the file, and writes the new state, unless the test wants it to be lost.
 func (h *home) run(
 	fn func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error),
 	lost bool,
@@ -144,7 +144,7 @@ func (h *home) apply(ops ...oxbow.Op) {
 	}
 }
 
-// shown is what is reconciled of the entries of a store, by name.
+// shown returns the synchronized parts of a store's entries, by name.
 func shown(t testing.TB, s oxbow.Store) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -195,8 +195,7 @@ func update(name, content string) oxbow.Update {
 	return oxbow.Update{Name: name, Content: strings.ReplaceAll(content, "/", "\n")}
 }
 
-// TestMove: what one home has gets to the server and to another, both edit, and both
-// edits are there.
+// TestMove checks that entries of one home reach the server and another home, and that edits by both homes are merged.
 func TestMove(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.home("a"), w.home("b")
@@ -244,7 +243,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestRemovals: an edit wins over a removal, from either side.
+// TestRemovals checks that an edit wins over a removal, whichever side made it.
 func TestRemovals(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.home("a"), w.home("b")
@@ -264,7 +263,8 @@ func TestRemovals(t *testing.T) {
 	}
 }
 
-// TestUndo: a pull that was taken back is no change of the home, and comes again.
+// TestUndo checks that a pull that was undone does not count as a change of the home, and is repeated by the next
+// pull.
 func TestUndo(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.home("a"), w.home("b")
@@ -307,7 +307,7 @@ func lastOf(t *testing.T, m *oxbow.Memory) (c oxbow.Change, seq uint64, err erro
 	return c, 0, errors.New("no change")
 }
 
-// TestOtherStore: a server that begins again, and a home that does, take nothing away.
+// TestOtherStore checks that nothing is removed if the server or the home is replaced by an empty store.
 func TestOtherStore(t *testing.T) {
 	w := newWorld(t)
 	a := w.home("a")
@@ -332,7 +332,7 @@ func TestOtherStore(t *testing.T) {
 	same(t, "another home", w.server, a)
 }
 
-// oneRun is a store whose positions are of one run, as a part of a memory is.
+// oneRun is a store whose positions are valid only until it is closed, like those of a part of a memory.
 type oneRun struct {
 	oxbow.Store
 	oxbow.Watcher
@@ -344,8 +344,8 @@ func (b oneRun) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// TestOtherRun: what was removed while the server was started again is removed, and what
-// a restored backup lacks is not.
+// TestOtherRun checks a server that was restarted: entries that were removed meanwhile are removed in the home, but
+// entries that a restored backup lacks are not.
 func TestOtherRun(t *testing.T) {
 	w := newWorld(t)
 	start := func() {
@@ -381,7 +381,7 @@ func TestOtherRun(t *testing.T) {
 	same(t, "a backup", w.server, a)
 }
 
-// TestBlocked: what is blocked stays, and a dry run changes nothing.
+// TestBlocked checks that entries that must not be sent are not sent, and that a dry run changes nothing.
 func TestBlocked(t *testing.T) {
 	w := newWorld(t)
 	a := w.home("a")
@@ -412,8 +412,8 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// If both sides gave an alias to different entries, the older entry keeps it, in every home. The
-// pull reports the entry that lost it, and what was pushed before all homes had pulled becomes equal.
+// If both sides gave an alias to different entries, the older entry keeps the alias in every home. The pull reports
+// the entry that lost it. All sides become equal, even if some entries were pushed before all homes had pulled.
 func TestTakenAlias(t *testing.T) {
 	for _, isMineOlder := range []bool{false, true} {
 		w := newWorld(t)
@@ -462,8 +462,8 @@ func TestTakenAlias(t *testing.T) {
 	}
 }
 
-// Two homes pushed entries with one alias at the same time. Each resolves this equally, so that one
-// entry keeps the alias.
+// Two homes pushed entries with the same alias at the same time. Each home resolves this in the same way, so that
+// exactly one entry keeps the alias.
 func TestAliasTwiceOnServer(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.home("a"), w.home("b")
@@ -472,7 +472,8 @@ func TestAliasTwiceOnServer(t *testing.T) {
 	a.apply(first)
 	b.apply(second)
 	a.push()
-	if err := w.server.Apply(t.Context(), second); err != nil { // as the push of b, if it had not seen first
+	// what b would push if it had not read the server before
+	if err := w.server.Apply(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
 	a.pull()
@@ -489,7 +490,7 @@ func TestAliasTwiceOnServer(t *testing.T) {
 	}
 }
 
-// uniqueAliases fails the test if two entries have one alias. It returns the entry of each alias.
+// uniqueAliases fails the test if two entries have the same alias. It returns the entry that each alias belongs to.
 func uniqueAliases(t testing.TB, s oxbow.Store) map[string]string {
 	t.Helper()
 	owners := map[string]string{}

@@ -1,5 +1,5 @@
-// This file determines which changes a killed run made. Otherwise the next run would mistake them
-// for changes of both sides.
+// This file finds out which changes a killed run made. Without this, the next run would think that both sides had made
+// these changes independently.
 
 package reconcile
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ensureSession adds a session ID to the context, unless it has one. With the ID, the changes of
-// this pull can be found in the home's history.
+// ensureSession adds a session ID to the context, unless there is one. By this ID, the changes of this pull can be
+// found in the home's history.
 func (s *syncRun) ensureSession() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
@@ -27,8 +27,8 @@ func (s *syncRun) ensureSession() error {
 	return nil
 }
 
-// recordPullPlan stores the plan of the steps in the state, and calls [Options.WritePlan] so that the
-// caller writes the plan to the file.
+// recordPullPlan stores the plan of a pull in the state, and calls [Options.WritePlan], so that the caller writes the
+// plan to a file.
 func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
 	if s.opts.WritePlan == nil || countChanges(steps) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
 	return s.opts.WritePlan()
 }
 
-// recordPushPlan is like recordPullPlan, for the steps of a push.
+// recordPushPlan stores the plan of a push in the state, and calls [Options.WritePlan].
 func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
 	if s.opts.WritePlan == nil || countChanges(steps) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
 	return s.opts.WritePlan()
 }
 
-// unfinishedPull returns a plan with the remaining steps of a pull that change an entry.
+// unfinishedPull returns a plan with those steps of a pull that change an entry and are not done.
 func (s *syncRun) unfinishedPull(steps []*plannedStep) *runPlan {
 	unfinished := unfinishedSteps(steps)
 	p := s.unfinishedPush(steps)
@@ -77,7 +77,7 @@ func unfinishedSteps(steps []*plannedStep) (unfinished []*plannedStep) {
 	return unfinished
 }
 
-// unfinishedPush returns a plan with the remaining steps of a push that change an entry. A step
+// unfinishedPush returns a plan with those steps of a push that change an entry and are not done. A step in a plan
 // refers to its record by number.
 func (s *syncRun) unfinishedPush(steps []*plannedStep) *runPlan {
 	number := map[*syncRecord]int{}
@@ -96,7 +96,7 @@ func (s *syncRun) unfinishedPush(steps []*plannedStep) *runPlan {
 	return p
 }
 
-// resumePull updates the state with the changes of a killed pull, which it finds in the home's
+// resumePull updates the records for the changes that a killed pull made. It finds these changes in the home's
 // history.
 func (s *syncRun) resumePull() error {
 	p := s.state.plan
@@ -138,14 +138,14 @@ func (s *syncRun) resumePull() error {
 	return nil
 }
 
-// pullChanges contains the changes of a pull, as found in the history.
+// pullChanges contains the changes of a pull, as they were found in the home's history.
 type pullChanges struct {
-	seqs    []uint64 // ascending
+	seqs    []uint64 // numbers of the changes, in ascending order
 	entries map[string]oxbow.Entry
 	removed map[string]bool
 }
 
-// addChange adds a change. The changes must be added from the newest to the oldest.
+// addChange adds a change of the pull. Changes must be added from the newest to the oldest.
 func (d *pullChanges) addChange(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
@@ -157,8 +157,8 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// finishedPullStep returns the step that corresponds to a planned step of a pull. If the pull did not make the change,
-// it returns nil.
+// finishedPullStep returns the step of a pull for the planned step q. It returns nil if the pull did not make the
+// change.
 func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
 	st := &plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record}
 	if q.Record == nil {
@@ -181,7 +181,7 @@ func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
 	return st
 }
 
-// resumePush updates the state with the changes of a killed push, which it finds on the server.
+// resumePush updates the records for the changes that a killed push made. It finds these changes on the server.
 func (s *syncRun) resumePush(server *sideEntries) error {
 	p := s.state.plan
 	if p == nil || p.isPull {
@@ -205,8 +205,8 @@ func (s *syncRun) resumePush(server *sideEntries) error {
 	return nil
 }
 
-// hasArrived reports whether the server has made the change of a step. If so, hasArrived also
-// completes the record of the step.
+// hasArrived reports whether the server has made the change of step q. If so, it also completes the record of the
+// step.
 func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err error) {
 	old := s.recordByNumber(q.RecordNumber)
 	if q.Record == nil {
@@ -218,11 +218,11 @@ func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err 
 		return false, nil
 	}
 	if old != nil && s.state.entryHash(e) == old.Server.Hash {
-		return false, nil // the server still has the old version
+		return false, nil // The server still has the old version, so the change has not arrived.
 	}
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.state.entryHash(e) == q.Record.Server.Hash
-	if !found { // other clients may have changed the entry after the push
+	if !found { // Other clients may have changed the entry after the push, so search for an older version.
 		_, _, err = s.newestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {
@@ -237,7 +237,7 @@ func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err 
 	return found, err
 }
 
-// recordByNumber returns the record with a number, or nil for 0.
+// recordByNumber returns record n, counted from 1, or nil if n is 0.
 func (s *syncRun) recordByNumber(n int) *syncRecord {
 	if n == 0 {
 		return nil

@@ -1,4 +1,5 @@
-// Runs that are killed at each of their steps: the next ones end where they had ended.
+// This file kills runs at each of their steps. The next runs must end with the same result as without the
+// interruption.
 
 package reconcile
 
@@ -20,7 +21,7 @@ import (
 
 type run func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error)
 
-// starred is a home's screen: it keeps no word "sesame", as one for secrets would.
+// starred is a screen for a home. Like a screen for secrets, it replaces the word "sesame".
 func starred(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	for i, op := range ops {
 		switch op := op.(type) {
@@ -35,8 +36,8 @@ func starred(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, erro
 	return ops, nil
 }
 
-// meet returns a home, whose files are on the disk, and its server, which met before and
-// have changed since in all the ways there are; or which never met.
+// meet returns a home and its server, with the home's files on the disk. They were synchronized and have changed since
+// in all possible ways. If first is set, they were never synchronized.
 func meet(t *testing.T, disk *crashfs.Disk, first bool) *home {
 	w := newWorld(t)
 	h := &home{w: w, files: disk.Process()}
@@ -98,13 +99,13 @@ func meet(t *testing.T, disk *crashfs.Disk, first bool) *home {
 	return h
 }
 
-// kills is where a run ends.
+// kills says at which step a run is killed.
 type kills struct {
-	at     int    // the operation on the disk, or the request, from 1 up; 0 for none
-	server string // "before" the server acts on the request, or "after"; "" for the disk
+	at     int    // number of the disk operation or request, counted from 1 (0 for none)
+	server string // "before" or "after" the server handles the request ("" for a disk operation)
 }
 
-// killed does a run that ends there, and reports whether it came so far.
+// killed performs a run that is killed at step k. It returns false if the run ends before that step.
 func (h *home) killed(t *testing.T, disk *crashfs.Disk, fn run, k kills) bool {
 	if k.server != "" {
 		left := k.at - 1
@@ -133,7 +134,7 @@ func (h *home) killed(t *testing.T, disk *crashfs.Disk, fn run, k kills) bool {
 	return p.SyncDir(".") != nil
 }
 
-// edit changes, in lines of its own, what a run brought or sent.
+// edit changes, in lines of its own, the entries that a run may have pulled or pushed.
 func (h *home) edit(t *testing.T) {
 	for _, name := range []string{"merged", "ours", "theirs"} {
 		e, err := h.Get(t.Context(), name)
@@ -153,9 +154,8 @@ func (h *home) edit(t *testing.T) {
 	}
 }
 
-// TestKilled kills a run at each operation on the disk, and cuts it off at each request:
-// after the runs that follow both sides are what they had been without, also where the
-// home was edited before them.
+// TestKilled kills a run at each disk operation, and interrupts it at each request. After the following runs, both
+// sides must be as without the interruption, even if the home was edited in between.
 func TestKilled(t *testing.T) {
 	for what, fn := range map[string]run{"pull": Pull, "push": Push} {
 		for _, first := range []bool{false, true} {
@@ -208,8 +208,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestKilledThenUndone: a pull that was killed, and is known again, can be taken back as
-// any other: a push takes nothing away from the server.
+// TestKilledThenUndone checks that a pull that was killed and then recognized can be undone like any other pull: the
+// next push removes nothing from the server.
 func TestKilledThenUndone(t *testing.T) {
 	disk := crashfs.New(nil)
 	h := meet(t, disk, false)
@@ -242,8 +242,8 @@ func TestKilledThenUndone(t *testing.T) {
 	}
 }
 
-// TestLostPart: what a push sent last, and had no answer to, is known for sent when it
-// arrived, and was edited or removed here meanwhile.
+// TestLostPart checks that the last request of a push counts as sent if it arrived but the answer was lost, even if
+// the entries were edited or removed in the home meanwhile.
 func TestLostPart(t *testing.T) {
 	w := newWorld(t)
 	h := w.home("h")
@@ -274,7 +274,7 @@ func TestLostPart(t *testing.T) {
 	same(t, "at the end", w.server, h)
 }
 
-// FuzzParsePlan: what is read as a plan is one over the state.
+// FuzzParsePlan checks that each plan that can be parsed fits the state.
 func FuzzParsePlan(f *testing.F) {
 	f.Add([]byte(`{"oxbow_plan":1,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n"), 0)
 	f.Fuzz(func(t *testing.T, b []byte, records int) {

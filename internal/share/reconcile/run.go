@@ -1,19 +1,17 @@
-// This file implements pull and push.
+// This file implements the functions Pull and Push.
 
-// Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that
-// both sides made since the last synchronization, by the rules of package threeway.
+// Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that both sides made
+// since the last synchronization, by the rules of package threeway.
 //
-// [IsPull] changes only the home, and [Push] changes only the server. Labels and aliases are merged
-// as sets, and contents line by line. If both sides changed the same lines, both texts are kept and
-// get the label conflict. A change wins over a removal. A removed entry and a new entry with the
-// same kind and the same time of creation count as a renamed entry. If only one side changed an
-// entry, both sides get this side's version. If both sides gave an alias to different entries, the
-// entry that was created first keeps the alias.
+// [Pull] changes only the home, and [Push] changes only the server. Labels and aliases are merged as sets, and
+// contents line by line. If both sides changed the same lines, both texts are kept and get the label conflict. A
+// change wins over a removal. A removed entry and a new entry with the same kind and the same time of creation count
+// as a renamed entry. If only one side changed an entry, both sides get this side's version. If both sides gave an
+// alias to different entries, the entry that was created first keeps the alias.
 //
-// A [State] records the entries that both sides had when they were last synchronized. If the state
-// is lost, no entries are lost, but removed entries may reappear. The same happens if the history
-// of a side was rewritten or belongs to a different store: a removal is trusted only if the history
-// continues from the last synchronization.
+// A [State] records the entries that both sides had when they were last synchronized. If the state is lost, no entries
+// are lost, but removed entries may reappear. The same happens if the history of a side was rewritten or belongs to a
+// different store: a removal is trusted only if the history continues from the last synchronization.
 package reconcile
 
 import (
@@ -25,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Pull merges the server's changes into the home. The changes have the source of ctx. Pull makes a
-// single change in the home for every 32 MiB of contents.
+// Pull merges the server's changes into the home. The changes in the home get the source in ctx. Pull makes one change
+// in the home for every 32 MiB of contents.
 func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := beginRun(ctx, home, server, st, o)
 	if err != nil {
@@ -44,8 +42,8 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.report, err
 }
 
-// Push sends the home's changes to the server. Entries that both sides changed must be pulled
-// first. After an interruption, the next call continues the push.
+// Push sends the home's changes to the server. Entries that both sides changed are not sent, because they must be
+// pulled first. If a push was interrupted, the next call continues it.
 func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := beginRun(ctx, home, server, st, o)
 	if err != nil {
@@ -63,7 +61,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.report, err
 }
 
-// beginRun starts a session and reads both sides.
+// beginRun resumes a killed run if there was one, and reads both sides.
 func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
 	s := &syncRun{ctx: ctx, home: home, exactHome: home, server: server, state: st, usedNames: map[string]bool{},
 		replacements: map[*syncRecord]*syncRecord{}}
@@ -85,7 +83,7 @@ func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Optio
 	return s, s.readSides()
 }
 
-// readSides reads both sides and pairs their entries.
+// readSides reads both sides, and pairs the entries that belong together.
 func (s *syncRun) readSides() error {
 	if err := s.resumePull(); err != nil {
 		return fmt.Errorf("looking for what an interrupted pull did: %w", err)

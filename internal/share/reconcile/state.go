@@ -29,28 +29,29 @@ import (
 //	1  2026-11: the first version
 const stateVersion = 1
 
-// maxState is the maximum size of the file, in bytes.
+// maxState is the maximum size of the state file, in bytes.
 const maxState = 1 << 30
 
-// State contains the recorded data about a server. The zero State is for a server with which the
-// home was never synchronized.
+// State contains what a home remembers about a server. The zero State belongs to a server with which the home was
+// never synchronized.
 type State struct {
 	URL string
 
-	salt             []byte
-	serverPosition   oxbow.Position // the records include the server's changes up to this position ("" if unknown)
-	homePosition     oxbow.Position // position of the home at the last synchronization ("" if unknown)
-	pullChanges      []uint64       // numbers of the home's changes that the last pull made
-	serverBeforePull oxbow.Position // value of server before that pull
+	salt []byte
+	// the records include the server's changes up to this position ("" if it is unknown)
+	serverPosition   oxbow.Position
+	homePosition     oxbow.Position // position in the home's history at the last synchronization ("" if it is unknown)
+	pullChanges      []uint64       // numbers of the changes that the last pull made in the home
+	serverBeforePull oxbow.Position // value of serverPosition before that pull
 	records          []*syncRecord
 
-	fileDigest        []byte   // digest of the file's header (nil if the file does not exist)
-	hasUnsavedResults bool     // the state contains results of a killed run that are not in the state file yet
-	plan              *runPlan // changes that this run, or a killed run, is about to make
+	fileDigest        []byte   // digest of the header in the state file (nil if there is no file)
+	hasUnsavedResults bool     // the state contains results of a killed run that the state file does not contain yet
+	plan              *runPlan // changes that this run is about to make, or that a killed run was about to make
 	hasPlan           bool     // a plan file exists
 }
 
-// header is the first line of the file.
+// header is the first line of a state file.
 type header struct {
 	Version          int      `json:"oxbow_remote"`
 	URL              string   `json:"url"`
@@ -59,39 +60,39 @@ type header struct {
 	HomePosition     []byte   `json:"home,omitempty"`
 	Pulls            []uint64 `json:"pulls,omitempty"`
 	ServerBeforePull []byte   `json:"before,omitempty"`
-	Sum              []byte   `json:"sum"` // SHA-256 of all following lines
+	Sum              []byte   `json:"sum"` // SHA-256 of all lines after the header
 }
 
-// syncRecord describes an entry at the time of the last synchronization.
+// syncRecord describes an entry as it was at the last synchronization.
 type syncRecord struct {
-	ID      uint64 `json:"id,omitempty"`      // ID on the server (0 if it is not known yet)
-	Version uint64 `json:"version,omitempty"` // version on the server (0 if it is not known yet)
-	// Time when the server wrote that version, in nanoseconds since 1970
+	ID      uint64 `json:"id,omitempty"`      // ID that the entry has on the server (0 if it is not known yet)
+	Version uint64 `json:"version,omitempty"` // number of the version on the server (0 if it is not known yet)
+	// time at which the server wrote that version, in nanoseconds since 1970
 	Updated int64         `json:"updated,omitempty"`
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
-	// Hashes of the server's version, which is the merge base.
+	// hashes of the server's version, on which merges are based
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
-	WasPulled  bool        `json:"pulled,omitempty"` // the last pull wrote the entry
-	BeforePull *syncRecord `json:"before,omitempty"` // record before that pull (nil if the entry was new)
-	// That pull removed the entry. The record is kept in case the pull is undone.
+	WasPulled  bool        `json:"pulled,omitempty"` // the last pull wrote this entry
+	BeforePull *syncRecord `json:"before,omitempty"` // the record before that pull (nil if there was none)
+	// that pull removed the entry; the record is kept in case the pull is undone
 	WasRemoved bool `json:"gone,omitempty"`
 }
 
-// entryIdentity identifies an entry and its version on one side.
+// entryIdentity identifies an entry on one side, and the version of the entry.
 type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
-	Created int64      `json:"created"` // nanoseconds since 1970
-	// Hash of the whole entry, or "" if this side has changes that are not on the other side.
+	Created int64      `json:"created"` // in nanoseconds since 1970
+	// hash of the whole entry, or "" if this side has changes that the other side does not have
 	Hash string `json:"hash,omitempty"`
 }
 
-// undoPull restores the records from the time before the last pull, because that pull was undone.
+// undoPull restores the records as they were before the last pull. It is called if somebody has undone that pull.
 func (s *State) undoPull() {
 	var all []*syncRecord
 	for _, r := range s.records {
@@ -109,13 +110,13 @@ func (s *State) undoPull() {
 	s.hasUnsavedResults = true
 }
 
-// saltedHash returns a salted digest of the parts. It depends on how the text is divided into parts.
+// saltedHash returns a hash of the salt and the parts. The division of a text into parts affects the hash.
 func (s *State) saltedHash(parts ...string) string {
 	h := sha256.New()
 	h.Write(s.salt)
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d ", len(p))
-		_, _ = io.WriteString(h, p) // a hash never fails
+		_, _ = io.WriteString(h, p) // writing to a hash never fails
 	}
 	return base64.RawStdEncoding.EncodeToString(h.Sum(nil)[:12])
 }
@@ -127,8 +128,8 @@ func (s *State) saltedHashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of an entry's synchronized parts. It omits stamps, because the two sides
-// set stamps independently.
+// entryHash returns a hash of the parts of an entry that are synchronized. Stamps are left out, because the two sides
+// set them independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutStamps(e.Labels))
@@ -143,8 +144,8 @@ func (s *State) identify(e *oxbow.Entry) entryIdentity {
 	return entryIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// pairRecord returns the record of an entry that both sides have. home is nil if the home has
-// changes that the server does not have.
+// pairRecord returns a record for an entry that both sides have. home is nil if the home has changes that the server
+// does not have.
 func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
 	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
 		Server:  s.identify(server),
@@ -163,10 +164,9 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 	return out
 }
 
-// ReadState reads a state from a file. If there is a plan file of a killed run, it also reads the
-// plan. If the state file is torn, ReadState uses only the URL in the header, provided that the
-// header can be read. If the file does not exist, it returns the zero State. If a later version of
-// oxbow wrote the file, the error matches [oxbow.ErrVersion].
+// ReadState reads the state from a file, and the plan of a killed run if there is one. If the file does not exist, it
+// returns the zero State. If the file is torn, it uses only the URL in the header, if the header can be read. If a
+// later version of oxbow wrote the file, the error matches [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
 	b, err := vfs.ReadFile(fsys, name, maxState)
@@ -220,15 +220,15 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// headerDigest returns the header line's digest. The header in turn contains the digest of all
-// other lines.
+// headerDigest returns the digest of a header line. It covers the whole file, because the header contains the digest
+// of all other lines.
 func headerDigest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]
 }
 
-// Write replaces the state file atomically. It also deletes the plan file. If changes of the plan
-// may still arrive at the server, it rewrites the plan file instead.
+// Write replaces the state file atomically, and deletes the plan file. If changes in the plan may still arrive at the
+// server, it rewrites the plan file instead.
 func (s *State) Write(fsys vfs.FS, name string) error {
 	if err := s.writeState(fsys, name); err != nil {
 		return err
@@ -269,8 +269,8 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// withoutStamps returns the labels without stamps. Stamps are labels with which programs describe a
-// text. The two sides set stamps independently.
+// withoutStamps returns the labels that are not stamps. Stamps are labels with which programs describe a text. The two
+// sides set them independently.
 func withoutStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }
@@ -284,7 +284,7 @@ func isStamp(l oxbow.Label) bool {
 		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 }
 
-// StateFile returns the name of the state file for a server. The file is next to the memory's file.
+// StateFile returns the name of the file that contains the state for a server. It is next to the memory's file.
 func StateFile(memory, url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return fmt.Sprintf("%s%s%x", memory, fileInfix, sum[:6])
@@ -292,7 +292,7 @@ func StateFile(memory, url string) string {
 
 const fileInfix = ".remote-"
 
-// ReadStates returns the states of all servers with which a memory was synchronized.
+// ReadStates returns the state for each server with which a memory was synchronized.
 func ReadStates(fsys vfs.FS, memory string) (all []*State, err error) {
 	files, err := fsys.ReadDir(".")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// The file of a state: what is written is read, and what is torn is no state.
+// This file tests that a state is read as it was written, and that a torn file is not used.
 
 package reconcile
 
