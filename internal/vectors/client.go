@@ -1,5 +1,5 @@
-// This file implements the client of an embedding endpoint. It sends batches of texts to the
-// OpenAI-compatible POST /v1/embeddings, and retries failed requests.
+// This file implements a client for an embedding endpoint. It sends texts in batches to an OpenAI-compatible server
+// (POST /v1/embeddings), and repeats requests that failed.
 
 package vectors
 
@@ -23,16 +23,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultTries is the default for Client.MaxAttempts.
+// defaultTries is the default value of Client.MaxAttempts.
 const defaultTries = 5
 
-// defaultMaxBytes is the default for Client.MaxBytes.
+// defaultMaxBytes is the default value of Client.MaxBytes.
 const defaultMaxBytes = 8000
 
-// A Client computes vectors of texts with an embedding endpoint. It is not safe for concurrent use.
+// A Client computes vectors of texts by asking an embedding endpoint. It is not safe for concurrent use.
 type Client struct {
 	Model string
-	Key   string // sent as a bearer token if not ""
+	Key   string // sent as a bearer token, unless it is ""
 
 	// BatchSize is the maximum number of texts in a request. 0 means 64.
 	BatchSize int
@@ -41,32 +41,32 @@ type Client struct {
 	// only some thousand tokens. 0 means 8000.
 	MaxBytes int
 
-	Cache Cache        // nil means no cache
-	HTTP  *http.Client // nil means a client that waits two minutes and does not follow redirects
+	Cache Cache        // stores vectors that were computed before (nil means no cache)
+	HTTP  *http.Client // sends the requests (nil means a client that waits two minutes and does not follow redirects)
 
-	// MaxAttempts is the maximum number of attempts for a request. 0 means 5. The client waits a
-	// second after the first failure, and twice as long after each further failure.
+	// MaxAttempts is the maximum number of times that a request is sent. 0 means 5. The client waits a second after
+	// the first failure, and twice as long after each further failure.
 	MaxAttempts int
 
-	// RetryWait is called to wait before a retry. If it is nil, a timer is used.
+	// RetryWait waits before a request is repeated. If it is nil, a timer is used.
 	RetryWait func(ctx context.Context, d time.Duration) error
 
 	endpoint  string
-	dimension int // length of the vectors (0 until the first vector was received)
+	dimension int // number of elements in each vector (0 until the first vector was received)
 	stats     Stats
 }
 
-// A Cache stores vectors by endpoint, model and text. Get returns nil for an unknown vector. The
-// caller must not change the returned vector.
+// A Cache stores vectors by endpoint, model and text. Get returns nil if it has no vector. The caller must not change
+// the vector that Get returns.
 type Cache interface {
 	Get(endpoint, model, text string) []float32
 	Put(endpoint, model, text string, v []float32) error
 }
 
-// An Error describes a request for which the endpoint returned no vectors.
+// An Error describes a request to which the endpoint did not answer with vectors.
 type Error struct {
 	Endpoint  string
-	Status    int // HTTP status (0 if the server did not answer)
+	Status    int // HTTP status of the answer (0 if there was no answer)
 	TextCount int // number of texts in the request
 	Attempts  int
 	Err       error
@@ -82,20 +82,20 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Stats describes how vectors were obtained.
+// Stats counts how the vectors of texts were obtained.
 type Stats struct {
 	Endpoint  string `json:"endpoint"`
 	Model     string `json:"model"`
 	Dimension int    `json:"dimensions"`
-	Computed  int    `json:"made"`     // number of texts that were sent to the endpoint
+	Computed  int    `json:"made"`     // number of texts whose vectors the endpoint computed
 	Cached    int    `json:"cached"`   // number of texts whose vectors were in the cache
-	Requests  int    `json:"requests"` // number of requests, including retries
+	Requests  int    `json:"requests"` // number of requests, including repeated requests
 	Truncated int    `json:"cut"`      // number of texts that were truncated
 	MaxBytes  int    `json:"max_bytes"`
 }
 
-// NewClient returns a client for the endpoint at an address. The address may include the path
-// /v1/embeddings or end with /embeddings.
+// NewClient returns a client for the endpoint at an address. The address may include the path /v1/embeddings, or end
+// with /embeddings.
 func NewClient(address, model string) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -120,8 +120,8 @@ func NewClient(address, model string) (*Client, error) {
 	return &Client{Model: model, endpoint: u.String()}, nil
 }
 
-// SetKey sets the key. It returns an error if requests would expose the key, because the endpoint's
-// URL is plain HTTP to another machine.
+// SetKey sets the key that is sent with each request. It returns an error if this would expose the key, because the
+// endpoint is on another machine and its URL is plain HTTP.
 func (e *Client) SetKey(key string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {
@@ -135,7 +135,7 @@ func (e *Client) SetKey(key string) error {
 	return nil
 }
 
-// isLocalHost reports whether a host name or IP address certainly means this machine.
+// isLocalHost reports whether a host name or IP address certainly belongs to this machine.
 func isLocalHost(host string) bool {
 	if host == "localhost" {
 		return true
@@ -144,7 +144,7 @@ func isLocalHost(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Stats returns the counts of requests and texts since the client was created.
+// Stats returns what the client has counted since it was created.
 func (e *Client) Stats() *Stats {
 	s := e.stats
 	s.Endpoint = e.endpoint
@@ -154,11 +154,11 @@ func (e *Client) Stats() *Stats {
 	return &s
 }
 
-// Vectors returns a vector of length 1 for each text. A text without a vector,
-// such as an empty text, gets a vector of length 0.
+// Vectors returns a vector for each text. Each vector has the length 1. A text for which there is no vector, such as
+// an empty text, gets a vector without elements.
 func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	vs := make([][]float32, len(texts))
-	ask := map[string][]int{} // positions in texts of each text that the endpoint has to embed
+	ask := map[string][]int{} // for each text that the endpoint must embed, its indexes in texts
 	var order []string
 	for i, t := range texts {
 		if maxBytes := cmp.Or(e.MaxBytes, defaultMaxBytes); len(t) > maxBytes {
@@ -209,7 +209,7 @@ func (e *Client) cachedVector(text string) []float32 {
 	return e.Cache.Get(e.endpoint, e.Model, text)
 }
 
-// requestVectors requests the vectors of some texts from the endpoint.
+// requestVectors asks the endpoint for the vectors of texts. It sends one request, and repeats it if it fails.
 func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -238,16 +238,16 @@ func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float3
 	}
 }
 
-// Limits of the size of an answer in bytes: maxVectorBytes for each vector (16,384 numbers of 24
-// bytes), and maxAnswerOverhead for the rest of the JSON. An answer of this size is read and decoded in a
-// fraction of the time for which a recall waits.
+// These limits determine the maximum size of an answer in bytes: maxVectorBytes for each vector (16,384 numbers of 24
+// bytes), and maxAnswerOverhead for the rest of the JSON. An answer of this size is read and decoded in a fraction of
+// the time for which a recall waits.
 const (
 	maxVectorBytes    = 16384 * 24
 	maxAnswerOverhead = 64 << 10
 )
 
-// tryRequest sends the request once. If it fails, retry is the minimum time to wait before another attempt. retry
-// is 0 if another attempt cannot succeed.
+// tryRequest sends a request for n vectors once. If it fails, retry is the minimum time to wait before the next
+// attempt, or 0 if another attempt cannot succeed.
 func (e *Client) tryRequest(
 	ctx context.Context,
 	body []byte,
@@ -272,7 +272,7 @@ func (e *Client) tryRequest(
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the error message already contains the URL
+			err = u.Err // the message already contains the URL
 		}
 		return nil, 0, time.Nanosecond, err
 	}
@@ -301,7 +301,7 @@ func (e *Client) tryRequest(
 	return vs, resp.StatusCode, 0, err
 }
 
-// errorText returns the error message in the body of a failed response.
+// errorText returns the error message in an answer, or a shortened form of the whole answer.
 func errorText(answer []byte) string {
 	var o struct {
 		Error struct{ Message string }
@@ -320,7 +320,7 @@ func errorText(answer []byte) string {
 	return s
 }
 
-// decodeAnswer returns the n vectors of a response. The response may contain them in any
+// decodeAnswer returns the n vectors in an answer, in the order of the texts. The answer may contain them in any
 // order.
 func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 	var o struct {
@@ -362,12 +362,13 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 	return vs, nil
 }
 
-// hasModelLength reports whether v has as many numbers as the model's earlier vectors, if there were any.
+// hasModelLength reports whether v has as many elements as the vectors that the model returned before, if there were
+// any.
 func (e *Client) hasModelLength(v []float32) bool {
 	return e.dimension == 0 || len(v) == e.dimension
 }
 
-// normalizeVector scales v to length 1. A zero vector is left unchanged.
+// normalizeVector scales v to length 1. It does not change a vector of zeros.
 func normalizeVector(v []float32) {
 	sum := 0.0
 	for _, x := range v {

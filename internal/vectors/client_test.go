@@ -1,4 +1,4 @@
-// Tests the client against an endpoint that really embeds.
+// This file tests the client with a local endpoint that computes real vectors.
 
 package vectors
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/vectorstest"
 )
 
-// client returns a client of the endpoint that waits for nothing and writes down
-// how long it would have.
+// client returns a client of the endpoint. The client does not wait before it repeats a request, but records how long
+// it would have waited.
 func client(t *testing.T, s *vectorstest.Server) (*Client, *[]time.Duration) {
 	t.Helper()
 	e, err := NewClient(s.URL, vectorstest.Model)
@@ -31,7 +31,7 @@ func client(t *testing.T, s *vectorstest.Server) (*Client, *[]time.Duration) {
 	return e, waits
 }
 
-// mapCache keeps vectors in memory.
+// mapCache is a cache in memory.
 type mapCache map[string][]float32
 
 func (c mapCache) Get(endpoint, model, text string) []float32 { return c[endpoint+model+text] }
@@ -55,7 +55,7 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Four different ones, the last of them cut off within the ü, at a rune.
+	// These are four different texts. The last one is truncated before the ü, because a character must not be cut.
 	want := []string{"red red", "blue", "red red", "", "green ", "blue"}
 	for i, v := range vs {
 		w := vectorstest.Bag(want[i])
@@ -67,7 +67,7 @@ func TestVectors(t *testing.T) {
 	if !slices.Equal(s.Batches(), []int{2, 2}) || !slices.Equal(s.Keys(), []string{"Bearer secret", "Bearer secret"}) {
 		t.Errorf("requests of %v texts with the keys %v", s.Batches(), s.Keys())
 	}
-	// Again, by another client: all are there.
+	// Another client with the same cache needs no request.
 	e, _ = client(t, s)
 	e.MaxBytes, e.Cache = 7, cache
 	again, err := e.Vectors(t.Context(), texts)
@@ -92,12 +92,12 @@ func TestRetries(t *testing.T) {
 		_, _ = io.WriteString(w, body)
 		return true
 	}
-	// Twice too busy, then well.
+	// The endpoint is busy twice, and then answers.
 	s, waits, err := ask(func(w http.ResponseWriter, n int) bool { return n < 3 && fail(w, 503, "loading") })
 	if err != nil || len(s.Batches()) != 3 || !slices.Equal(waits, []time.Duration{time.Second, 2 * time.Second}) {
 		t.Errorf("busy twice: %v after %d requests and %v", err, len(s.Batches()), waits)
 	}
-	// It says how long to wait, within reason.
+	// The endpoint says how long to wait. The client accepts this up to a limit.
 	_, waits, err = ask(func(w http.ResponseWriter, n int) bool {
 		w.Header().Set("Retry-After", []string{"7", "86400", ""}[n-1])
 		return n < 3 && fail(w, 429, "")
@@ -105,14 +105,14 @@ func TestRetries(t *testing.T) {
 	if err != nil || !slices.Equal(waits, []time.Duration{7 * time.Second, time.Minute}) {
 		t.Errorf("Retry-After: %v, %v", err, waits)
 	}
-	// Always too busy.
+	// The endpoint is always busy.
 	s, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 500, "out of\nmemory") })
 	var e *Error
 	if !errors.As(err, &e) || e.Status != 500 || e.Attempts != 5 || len(s.Batches()) != 5 ||
 		!strings.Contains(err.Error(), "500 Internal Server Error: out of memory (tried 5 times)") {
 		t.Errorf("always busy: %v after %d requests", err, len(s.Batches()))
 	}
-	// What another try cannot mend.
+	// Another attempt would not help.
 	s, waits, err = ask(func(w http.ResponseWriter, n int) bool {
 		return fail(w, 401, `{"error":{"message":"no key","type":"auth"}}`)
 	})
@@ -134,7 +134,7 @@ func TestRetries(t *testing.T) {
 			t.Errorf("answer %s: %v, want %q", body, err, want)
 		}
 	}
-	// No server, and a stop while it waits.
+	// There is no server, and then the context is cancelled while the client waits.
 	s = vectorstest.NewServer(t)
 	c, _ := client(t, s)
 	s.Close()
@@ -187,7 +187,7 @@ func TestNewClient(t *testing.T) {
 	}
 }
 
-// Whatever an endpoint answers, it is vectors of one length or an error.
+// For any answer of the endpoint, the result must be vectors of equal length or an error.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3,-4.5]}]}`))
 	f.Add([]byte(`{"data":[{"embedding":null},{}]}`))
@@ -203,8 +203,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// An answer that does not end is refused when it is longer than an answer can be, and
-// the time of the caller bounds it before.
+// An answer that never ends is refused when it exceeds the maximum size. Before that, the caller's context limits the
+// time.
 func TestAnswerWithoutEnd(t *testing.T) {
 	sent := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -29,26 +29,25 @@ import (
 const (
 	fileMagic   = "oxbow vectors 1\n"
 	headerSize  = len(fileMagic) + 16 + 4 + 4
-	rowOverhead = 8 + 8 + 16 + 4 + 4 // size of a record without the numbers
+	rowOverhead = 8 + 8 + 16 + 4 + 4 // number of bytes of a row without its vector's numbers
 
-	maxDimension = 1 << 16 // maximum dimension of a vector; models have fewer
+	maxDimension = 1 << 16 // maximum number of elements in a vector; the vectors of all models are shorter
 	maxFileSize  = 8 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// vectorFile stores rows on disk.
+// vectorFile stores the rows of an index in a file.
 type vectorFile struct {
-	fsys      vfs.FS // nil means that rows are not stored
+	fsys      vfs.FS // file system of the file; nil means that rows are not stored
 	name      string
-	key       [16]byte // hash of the endpoint and the model
-	size      int64    // length of the valid part of the file in bytes (0 means that the file must be created)
-	newRows   []byte   // records that are not written yet
-	dimension int      // of the vectors, that is, how many numbers each has (0 if unknown)
+	key       [16]byte // hash of the endpoint and the model, which the header contains
+	size      int64    // number of valid bytes in the file (0 means that the file must be created)
+	newRows   []byte   // encoded rows that are not written yet
+	dimension int      // number of elements in each vector (0 if it is unknown)
 }
 
-// readRows adds the file's rows to rows. If the file cannot be read, it adds
-// nothing.
+// readRows reads the rows in the file and adds them to rows. If the file cannot be read, it adds nothing.
 func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 	if f.fsys == nil {
 		return
@@ -59,7 +58,7 @@ func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 	}
 	dimension := int(binary.LittleEndian.Uint32(b[headerSize-8:]))
 	if !bytes.Equal(b[:headerSize], f.encodeHeader(dimension)) {
-		return // the file is damaged, or its vectors come from another endpoint or model
+		return // The file is damaged, or its vectors come from another endpoint or model.
 	}
 	f.dimension = dimension
 	f.size = int64(headerSize)
@@ -73,7 +72,7 @@ func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 	}
 }
 
-// encodeHeader returns the header of a file for vectors with n numbers.
+// encodeHeader returns the header of a file whose vectors have n elements.
 func (f *vectorFile) encodeHeader(n int) []byte {
 	b := append([]byte(fileMagic), f.key[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(n))
@@ -92,7 +91,7 @@ func appendRow(b []byte, id uint64, r vectorRow) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// decodeRow decodes a record of n numbers.
+// decodeRow decodes a row whose vector has n elements. ok is false if the row is damaged.
 func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
 	if len(b) != rowOverhead+n || n > maxDimension {
 		return 0, r, false
@@ -110,9 +109,9 @@ func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
 	return id, r, !math.IsNaN(float64(r.scale)) && !math.IsInf(float64(r.scale), 0)
 }
 
-// addRow adds a row, which writeRows will write.
+// addRow adds a row. The next writeRows writes it to the file.
 func (f *vectorFile) addRow(id uint64, r vectorRow) {
-	if f.dimension != len(r.numbers) { // this is the first row, or the model has changed its dimension
+	if f.dimension != len(r.numbers) { // This is the first row, or the model now returns vectors of another length.
 		f.dimension = len(r.numbers)
 		f.size = 0
 		f.newRows = nil
@@ -122,8 +121,8 @@ func (f *vectorFile) addRow(id uint64, r vectorRow) {
 	}
 }
 
-// writeRows appends the new rows to the file. If the file must be created, writeRows writes all rows. If
-// two processes append at the same time, the rows of one may be lost and are computed again later.
+// writeRows appends the new rows to the file. If the file must be created, it writes all rows. If two processes append
+// at the same time, the rows of one process may be lost, and are computed again later.
 func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
 	if f.fsys == nil || !f.hasUnwrittenRows() {
 		return nil
@@ -147,7 +146,7 @@ func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
 	return nil
 }
 
-// hasUnwrittenRows reports whether there are rows that the file lacks. A file that must be created lacks all rows.
+// hasUnwrittenRows reports whether the file lacks some rows. A file that must be created lacks all rows.
 func (f *vectorFile) hasUnwrittenRows() bool {
 	if f.size == 0 {
 		return f.dimension > 0
@@ -160,7 +159,7 @@ func (f *vectorFile) appendRows(added []byte) error {
 	if err != nil {
 		return err
 	}
-	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // another process appended
+	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // Another process has appended rows.
 		f.size += (fi.Size() - f.size) / int64(rowOverhead+f.dimension) * int64(rowOverhead+f.dimension)
 	}
 	_, err = w.WriteAt(added, f.size)

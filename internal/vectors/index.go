@@ -1,6 +1,6 @@
-// Package vectors ranks the entries of a memory by vectors, in addition to the ranking by words.
-// The vectors come from an embedding endpoint that the user runs or pays for. The text of every
-// entry and every query is sent only to that endpoint.
+// Package vectors ranks the entries of a memory by vectors, in addition to the ranking by words. The vectors come from
+// an embedding endpoint that the user runs or pays for. The texts of entries and queries are sent only to that
+// endpoint.
 package vectors
 
 import (
@@ -18,38 +18,38 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultWait is the time for which a query waits for the endpoint, including the time for vectors
-// of new entries.
+// DefaultWait is the time for which a query waits for the endpoint. In this time, vectors of new entries are computed
+// as well.
 const DefaultWait = 2 * time.Second
 
-// textsPerRequest is the number of entry texts in a request.
+// textsPerRequest is the number of entries whose texts are sent in one request.
 const textsPerRequest = 16
 
-// Index contains the vectors of a memory's entries. It is safe for concurrent use.
+// Index contains a vector for each entry of a memory. It is safe for concurrent use.
 type Index struct {
 	client *Client
 	file   vectorFile
 
-	lockCh chan struct{} // a lock: contains a token while the client or the rows are in use
+	lockCh chan struct{} // a mutex for client, file and rows: it is locked while the channel contains a value
 	rows   map[uint64]vectorRow
-	isRead bool // the file was read
+	isRead bool // the file has been read
 }
 
-// vectorRow is the vector for a version of an entry. Its numbers are quantized to bytes.
+// vectorRow is the vector of one version of an entry. Its elements are rounded to one byte each.
 type vectorRow struct {
 	version uint64
-	hash    [16]byte // hash of the text
-	scale   float32  // a number of the vector is its byte multiplied by scale
+	hash    [16]byte // hash of the text from which the vector was computed
+	scale   float32  // an element of the vector is its byte in numbers multiplied by scale
 	numbers []int8
 }
 
-// New returns the index in a file. If fsys is nil, the index is not stored.
+// New returns the index that is stored in a file. If fsys is nil, the index is not stored.
 func New(c *Client, fsys vfs.FS, name string) *Index {
 	return &Index{client: c, file: vectorFile{fsys: fsys, name: name, key: hashText(c.endpoint + "\n" +
 		c.Model)}, lockCh: make(chan struct{}, 1), rows: map[uint64]vectorRow{}}
 }
 
-// lock locks the index. It fails if ctx is done first.
+// lock locks the index. It returns an error if ctx is done first.
 func (x *Index) lock(ctx context.Context) error {
 	select {
 	case x.lockCh <- struct{}{}:
@@ -65,20 +65,20 @@ func (x *Index) lock(ctx context.Context) error {
 
 func (x *Index) unlock() { <-x.lockCh }
 
-// Query implements [oxbow.Ranker] for a single call.
+// Query is an [oxbow.Ranker] for a single recall.
 type Query struct {
-	Err     error // reason why the ranking is missing or incomplete, or nil
-	Missing int   // number of entries that were not ranked, because their vectors are missing
+	Err     error // why the ranking is missing or incomplete, or nil
+	Missing int   // number of entries that could not be ranked, because they have no vector yet
 
 	index   *Index
 	timeout time.Duration
 }
 
-// Query returns a ranker for a single query. The ranker waits for the endpoint no longer than wait.
+// Query returns a ranker for a single recall, which waits for the endpoint no longer than wait.
 func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, timeout: wait} }
 
-// Rank implements [oxbow.Ranker]. In the remaining time, it computes missing vectors, beginning
-// with the newest entries.
+// Rank implements [oxbow.Ranker]. In the time that is left, it computes missing vectors, beginning with the newest
+// entries.
 func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Entries) []uint64 {
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
@@ -103,20 +103,20 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	count, err := x.fillMissing(ctx, none, nil)
 	q.Missing = len(none) - count
 	if ctx.Err() == nil {
-		q.Err = err // rank with the existing vectors
+		q.Err = err // Report the error, and rank with the vectors that exist.
 	}
 	return x.nearestEntries(entries[0], ids, versions, limit, all)
 }
 
-// A Report describes the result of Fill.
+// A Report says what Fill has done.
 type Report struct {
-	Computed int // number of vectors that were computed
+	Computed int // number of vectors that were computed or, in a dry run, would be computed
 	Existing int // number of entries that already had a vector
-	Bytes    int // size of the texts that were sent or, in a dry run, would be sent
+	Bytes    int // size in bytes of the texts that were sent or, in a dry run, would be sent
 }
 
-// Fill computes the missing vectors and drops the vectors of removed entries.
-// all must contain all entries of the memory. A dry run only counts.
+// Fill computes all missing vectors, and removes the vectors of entries that no longer exist. all must contain all
+// entries of the memory. In a dry run, it only counts.
 func (x *Index) Fill(
 	ctx context.Context,
 	all oxbow.Entries,
@@ -149,15 +149,15 @@ func (x *Index) Fill(
 	return r, err
 }
 
-// missingText is an entry whose current version has no vector.
+// missingText is an entry whose present version has no vector.
 type missingText struct {
 	id   uint64
-	row  vectorRow // the row without its numbers
+	row  vectorRow // the row to be completed with the vector
 	text string
 }
 
-// findMissing returns the entries that need a new vector, the newest first. If there is a vector of the
-// same text, for another version or entry, findMissing uses that vector.
+// findMissing returns the entries that need a new vector, the newest first. If a vector of the same text exists, for
+// another version or entry, findMissing uses that vector instead.
 func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missingText {
 	var none []missingText
 	var byHash map[[16]byte]vectorRow
@@ -189,19 +189,19 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 	return none
 }
 
-// versionRow returns the row of an entry, if the row was computed from that version.
+// versionRow returns the row of an entry, if it belongs to the given version.
 func (x *Index) versionRow(id, version uint64) (r vectorRow, ok bool) {
 	r, ok = x.rows[id]
 	return r, ok && r.version == version
 }
 
-// hasLength reports whether a vector has the length of the endpoint's present vectors.
+// hasLength reports whether a stored vector has as many elements as the vectors that the endpoint returns now.
 func (x *Index) hasLength(r vectorRow) bool {
 	return x.client.dimension == 0 || len(r.numbers) == x.client.dimension
 }
 
-// fillMissing computes and stores the vectors of the missing entries, until ctx is done. It returns the
-// number of new vectors.
+// fillMissing computes the vectors of the missing entries and stores them, until ctx is done. It returns how many it
+// computed.
 func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress func(done, of int)) (count int,
 	err error) {
 	for part := range slices.Chunk(missing, textsPerRequest) {
@@ -226,8 +226,8 @@ func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress
 	return count, x.file.writeRows(x.rows)
 }
 
-// nearestEntries returns at most limit entries that the query selects, in descending order of the cosine
-// between their vector and v. If cosines are equal, the newer entry comes first.
+// nearestEntries returns the entries that the query selects, ordered by the cosine of the angle between their vector
+// and v, the largest cosine first. It returns at most limit. Among entries with equal cosines, the newer comes first.
 func (x *Index) nearestEntries(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64
@@ -254,7 +254,8 @@ func (x *Index) nearestEntries(v []float32, ids, versions []uint64, limit int, a
 	return found
 }
 
-// setQuantized sets the numbers and the scale to represent v. The largest number becomes 127 or -127.
+// setQuantized sets the bytes and the scale of r so that they represent v. The element with the largest absolute value
+// becomes 127 or -127.
 func (r *vectorRow) setQuantized(v []float32) {
 	maxValue := float32(0)
 	for _, f := range v {
@@ -269,7 +270,7 @@ func (r *vectorRow) setQuantized(v []float32) {
 	}
 }
 
-// dotProduct returns the dot product with a vector of the same length.
+// dotProduct returns the dot product of the two vectors, which must have equally many elements.
 func (r *vectorRow) dotProduct(v []float32) float32 {
 	sum := float32(0)
 	for i, n := range r.numbers {
@@ -278,7 +279,7 @@ func (r *vectorRow) dotProduct(v []float32) float32 {
 	return sum * r.scale
 }
 
-// entryText returns the text that is sent to the endpoint for an entry.
+// entryText returns the text of an entry that is sent to the endpoint.
 func entryText(e *oxbow.Entry) string { return e.Name + "\n" + e.Content }
 
 func hashText(text string) (h [16]byte) {

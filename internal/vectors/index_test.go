@@ -1,4 +1,4 @@
-// Tests rankings by vectors over a memory, and the file that keeps them.
+// This file tests rankings by vectors, and the file that stores the vectors.
 
 package vectors
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// noted returns a memory of entries, "name|content" each.
+// noted returns a memory with entries, each given as "name|content".
 func noted(t *testing.T, fsys vfs.FS, entries ...string) *oxbow.Memory {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys})
@@ -29,7 +29,7 @@ func noted(t *testing.T, fsys vfs.FS, entries ...string) *oxbow.Memory {
 	return m
 }
 
-// ranked returns the names of the hits of a query that ranks by vectors, too.
+// ranked returns the names of the hits of a query that is also ranked by vectors.
 func ranked(t *testing.T, m *oxbow.Memory, q *Query, query oxbow.Query) string {
 	t.Helper()
 	query.Second = q
@@ -44,8 +44,7 @@ func ranked(t *testing.T, m *oxbow.Memory, q *Query, query oxbow.Query) string {
 	return strings.Join(names, " ")
 }
 
-// The endpoint knows no stems and no stop words, so that what it finds differs from
-// what the words find.
+// The endpoint knows neither stems nor stop words, so its ranking differs from the ranking by words.
 func TestRank(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	fsys := vfs.NewMem()
@@ -57,7 +56,7 @@ func TestRank(t *testing.T) {
 		query oxbow.Query
 		want  string
 	}{
-		{oxbow.Query{Text: "the herons"}, "a c b"}, // words: c a; vectors: b a; c and b are equal
+		{oxbow.Query{Text: "the herons"}, "a c b"}, // by words: c a; by vectors: b a; c and b have equal scores
 		{oxbow.Query{Text: "the herons", Filter: drafts}, "a b"},
 		{
 			oxbow.Query{Text: "the herons", Operators: &oxbow.Operators{Words: "the herons", Not: []string{"tide"}}},
@@ -70,7 +69,7 @@ func TestRank(t *testing.T) {
 			t.Errorf("%+v finds %q, want %q; %v, %d missing", tt.query, got, tt.want, q.Err, q.Missing)
 		}
 	}
-	// Each text was sent once; so it is for another process, which reads the file.
+	// Each text was sent only once. Another process reads the vectors from the file.
 	if got := s.Batches(); !slices.Equal(got, []int{1, 4, 1, 1, 1}) {
 		t.Errorf("requests of %v texts", got)
 	}
@@ -80,7 +79,7 @@ func TestRank(t *testing.T) {
 		len(s.Batches()) != 6 {
 		t.Errorf("another process finds %q with %v", got, s.Batches())
 	}
-	// What changed is sent; a label, or a text that was there before, is not.
+	// A changed content is sent. A new label, or a content that an entry had before, is not.
 	for _, op := range []oxbow.Op{
 		oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
 		oxbow.Update{Name: "d", Content: "Of the herons."},
@@ -121,8 +120,8 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// An endpoint that is slow, or not there, costs a query no more than the wait, and
-// what it made in that time is kept.
+// If the endpoint is slow or missing, a query takes no longer than its wait. Vectors that arrived in this time are
+// kept.
 func TestWait(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	var entries []string
@@ -171,7 +170,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A file that is damaged, cut, of another model or gone costs requests, no more.
+// If the file is damaged, cut off, of another model or missing, the only effect is more requests.
 func TestDamagedFile(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	for name, hurt := range map[string]func(b []byte) []byte{
@@ -215,7 +214,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// Whatever the file is, its rows are those that were written, or none.
+// For any bytes of the file, the rows must be rows that were written, or there must be none.
 func FuzzFile(f *testing.F) {
 	key := hashText("k")
 	one := vectorRow{version: 7, hash: hashText("t"), scale: .5, numbers: []int8{1, -2, 3}}

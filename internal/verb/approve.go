@@ -1,5 +1,4 @@
-// This file implements the verbs Held and Approve: the entries that are held back from models, and
-// their approval by a person.
+// This file hides texts in quarantine from callers who are not persons. It also warns of texts that are not trusted.
 
 package verb
 
@@ -11,26 +10,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// withheldText replaces the text of an entry in quarantine.
+// withheldText is shown instead of the text of an entry in quarantine.
 const withheldText = "(in quarantine: only a person sees this, with oxbow approve)"
 
-// WithholdQuarantinedText replaces the text of an entry in quarantine, unless the caller is a person.
+// WithholdQuarantinedText replaces the text of e if e is in quarantine, unless a person makes the call.
 func WithholdQuarantinedText(ctx context.Context, e *oxbow.Entry) {
 	if !e.MayShow(oxbow.OnRequest(ctx)) {
 		e.Content = withheldText
 	}
 }
 
-// PastTextFilter replaces the texts of old versions that the caller may not see.
+// PastTextFilter replaces the texts of old versions that the caller may not see. It caches which entries are in
+// quarantine now.
 type PastTextFilter struct {
 	memory      *oxbow.Memory
-	quarantined map[string]bool // by entry name: whether the entry is in quarantine now
+	quarantined map[string]bool // by name of an entry: whether the entry is in quarantine now
 }
 
 func NewPastTextFilter(m *oxbow.Memory) PastTextFilter { return PastTextFilter{m, map[string]bool{}} }
 
-// isWithheld reports whether the caller may not see the text of a version, because the version was in
-// quarantine or its entry is now.
+// isWithheld reports whether the caller may not see the text of a version. The reason may be the state of the version
+// itself or, unless the caller is a person, that its entry is in quarantine now.
 func (p PastTextFilter) isWithheld(ctx context.Context, v *oxbow.Entry) bool {
 	caller := oxbow.OnRequest(ctx)
 	if !v.MayShow(caller) {
@@ -47,7 +47,7 @@ func (p PastTextFilter) isWithheld(ctx context.Context, v *oxbow.Entry) bool {
 	return isQuarantined
 }
 
-// isQuarantinedNow reports whether the caller may not see the entry that has this name now. It returns false if the
+// isQuarantinedNow reports whether an entry has this name now and the caller may not see it. It returns false if the
 // entry was removed. If the entry cannot be read, it returns true, so that nothing is shown by mistake.
 func (p PastTextFilter) isQuarantinedNow(ctx context.Context, name string) bool {
 	current, err := p.memory.Get(ctx, name)
@@ -57,14 +57,15 @@ func (p PastTextFilter) isQuarantinedNow(ctx context.Context, name string) bool 
 	return err != nil || !current.MayShow(oxbow.OnRequest(ctx))
 }
 
-// WithholdText replaces the text of a version that the caller may not see.
+// WithholdText replaces the text of a version if the caller may not see it.
 func (p PastTextFilter) WithholdText(ctx context.Context, v *oxbow.Entry) {
 	if v.Content != "" && p.isWithheld(ctx, v) {
 		v.Content = withheldText
 	}
 }
 
-// TrustWarning returns the line to write before a text that has the trust level t, or "" if the text needs no warning.
+// TrustWarning returns the warning to write on a line before a text with trust level t, or "" if the text needs no
+// warning.
 func TrustWarning(t oxbow.Trust) string {
 	switch t {
 	case oxbow.TrustImported, oxbow.TrustUnvouched:

@@ -1,5 +1,5 @@
-// This file reads the arguments of a call as models write them. It is lenient if the meaning is
-// clear, and strict if a guess could be wrong.
+// This file decodes the arguments of a call. It accepts unusual forms, which models often write, if the meaning is
+// clear. It refuses an argument if a guess could be wrong.
 
 package verb
 
@@ -24,20 +24,20 @@ import (
 // several times.
 type Arguments []Argument
 
-// Argument is an argument of a call. Its key is a name of a parameter, as the caller wrote it.
+// Argument is one argument of a call. Key is the name of a parameter as the caller wrote it.
 type Argument struct {
 	Key   string
 	Value json.RawMessage
 }
 
-// ParseArguments reads the members of a JSON object. It returns nil if there is no object, or null
-// instead. The error matches [oxbow.ErrInvalid].
+// ParseArguments decodes the members of a JSON object. It returns nil if object is empty or null. The error matches
+// [oxbow.ErrInvalid].
 func ParseArguments(object json.RawMessage) (Arguments, error) {
 	object = bytes.TrimSpace(object)
 	if len(object) == 0 || string(object) == "null" {
 		return nil, nil
 	}
-	// Check this first, because decoding silently replaces bytes that are not UTF-8.
+	// Check this first, because the decoder replaces invalid bytes without an error.
 	if !utf8.Valid(object) {
 		return nil, InvalidValue("arguments", "", "are not UTF-8 text; convert them first")
 	}
@@ -58,7 +58,7 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 		if err != nil {
 			return nil, notObject(jsonErrorText(err))
 		}
-		a := Argument{Key: t.(string)} // the decoder returns only strings here
+		a := Argument{Key: t.(string)} // In an object, the decoder returns a string as the key.
 		if err := d.Decode(&a.Value); err != nil {
 			return nil, notObject(jsonErrorText(err))
 		}
@@ -73,24 +73,23 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 	return args, nil
 }
 
-// readArgs stores arguments in the struct in. It passes each text to screen, which returns the text to
-// store.
+// readArgs decodes the arguments of a call into the struct in. It passes each text to screen, which returns the text
+// to store.
 //
-// A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or
-// dashes (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a
-// number, and a list with a single item as that item. An item is never split at commas. Null, []
-// and "" mean that the argument is absent, except that "" is a value if [Param.Empty] is set. The
-// key wait_for_previous is ignored.
+// A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or dashes (maxTokens,
+// max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a single item
+// as that item. An item is never split at commas. Null, [] and "" mean that the argument is absent, except that "" is
+// a value if [Param.Empty] is set. The key wait_for_previous is ignored.
 //
-// In other cases, the error matches [oxbow.ErrInvalid] and explains the correct form. These cases
-// are an unknown key, a repeated parameter, a wrong type, and text that is not UTF-8.
+// In other cases, the error matches [oxbow.ErrInvalid] and explains the correct form. These cases are an unknown key,
+// a repeated parameter, a wrong type, and text that is not UTF-8.
 func readArgs(verb string, params []Param, args Arguments, screen func(string) string, in reflect.Value) error {
-	given := map[string]string{} // key of the argument, by parameter name
+	given := map[string]string{} // by the name of a parameter: the key that the caller used
 	filled := map[string]bool{}
 	for _, a := range args {
 		p, ok := findParam(params, a.Key)
 		if !ok && strings.HasPrefix(toSnakeCase(a.Key), "wait_for_previous") {
-			continue // ignore this key, which Gemini CLI and similar clients add to every tool for their own use
+			continue // Gemini CLI and similar clients add this key to the arguments of every tool for their own use.
 		}
 		if !ok {
 			return unknownParamError(verb, params, a.Key)
@@ -128,9 +127,8 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 	return checkRequired(params, given, filled)
 }
 
-// checkNotRepeated records that a call gave the parameter p under the name key. given maps each parameter that the
-// call has named so far to the name that the caller used for it. If the call has given p already, under this name or
-// another name of p, checkNotRepeated returns an error.
+// checkNotRepeated returns an error if the call has already used parameter p, under this or another of its names.
+// Otherwise it records in given that the caller used the name key for p.
 func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	first, isRepeated := given[p.Name]
 	switch {
@@ -143,8 +141,8 @@ func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	return InvalidValue("parameter", key, "means the same as "+first+", which is given too; give only "+p.Name)
 }
 
-// checkRequired returns an error if a required parameter has no value. given has the parameters that the caller named,
-// and withValue those with a value.
+// checkRequired returns an error if a required parameter has no value. given contains the parameters that the call
+// used, and withValue those that have a value.
 func checkRequired(params []Param, given map[string]string, withValue map[string]bool) error {
 	for _, p := range params {
 		if !p.Required || withValue[p.Name] {
@@ -165,7 +163,7 @@ func jsonErrorText(err error) string {
 	return err.Error()
 }
 
-// findParam returns the parameter for a key.
+// findParam returns the parameter to which a key belongs.
 func findParam(params []Param, key string) (Param, bool) {
 	for _, k := range []string{key, toSnakeCase(key)} {
 		for _, p := range params {
@@ -177,7 +175,7 @@ func findParam(params []Param, key string) (Param, bool) {
 	return Param{}, false
 }
 
-// toSnakeCase converts a name such as maxTokens or max-tokens to max_tokens.
+// toSnakeCase converts a name such as maxTokens or max-tokens to the form max_tokens.
 func toSnakeCase(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -209,9 +207,9 @@ func unknownParamError(verb string, params []Param, key string) error {
 	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// parseItems returns the values that an argument passes: none for null, a list's items if the parameter is
-// repeatable, and otherwise the value itself. A list may be encoded twice, as some models do, or be a single
-// item.
+// parseItems returns the values in an argument. Null contains none. For a repeatable parameter, these are the items of
+// the list. The list may be encoded twice, as some models do, or it may be a single item. For other parameters, it is
+// the value itself.
 func (p Param) parseItems(value json.RawMessage) (items []json.RawMessage, err error) {
 	value = bytes.TrimSpace(value)
 	switch {
@@ -234,14 +232,14 @@ func (p Param) parseItems(value json.RawMessage) (items []json.RawMessage, err e
 	return []json.RawMessage{value}, nil
 }
 
-// scalar is a single JSON value.
+// scalar is a JSON value that is neither a list nor an object.
 type scalar struct {
-	raw  string // value as JSON
-	text string // value without quotes
+	raw  string // the value as JSON
+	text string // the value as text, without quotation marks
 	form valueForm
 }
 
-// valueForm is the kind of a JSON value, in words for errors.
+// valueForm is the kind of a JSON value. Its text is used in error messages.
 type valueForm string
 
 const (
@@ -269,8 +267,8 @@ func formOfValue(raw []byte) valueForm {
 	return formNumber
 }
 
-// SetField stores a word of a command line in the struct that in points to, or appends it if the field
-// is a list. An empty word means that the argument is absent, unless [Param.Empty] is set.
+// SetField sets the parameter's field in the struct that in points to. word is a word of a command line. If the field
+// is a list, the word is appended. An empty word means that the argument is absent, unless [Param.Empty] is set.
 func (p Param) SetField(in any, word string) error {
 	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
 	switch {
@@ -284,8 +282,8 @@ func (p Param) SetField(in any, word string) error {
 	return p.storeScalar(reflect.ValueOf(in).Elem(), p.Name, s)
 }
 
-// storeScalar converts a scalar to the type of the parameter, and sets the parameter's field in a struct. If
-// the field is a list, the value is appended. The key is the name that the caller wrote.
+// storeScalar converts a value to the type of the parameter, and sets the parameter's field in a struct. If the field
+// is a list, the value is appended. key is the name that the caller wrote, for error messages.
 func (p Param) storeScalar(in reflect.Value, key string, s scalar) error {
 	var value any
 	var err error
@@ -315,7 +313,7 @@ func (p Param) storeScalar(in reflect.Value, key string, s scalar) error {
 	return nil
 }
 
-// checkString returns an error if a scalar is not a valid value of a text parameter.
+// checkString returns an error if s is not a valid value for a parameter of type string.
 func (p Param) checkString(key string, s scalar) error {
 	switch {
 	case s.form == formNumber && key == "id":
@@ -339,8 +337,8 @@ func (p Param) checkBool(s scalar) error {
 	return nil
 }
 
-// signedParams lists the parameters that may be negative when the arguments are parsed, because the verbs of these
-// parameters report a negative number with a better error.
+// signedParams lists the parameters for which a negative number is accepted here. The verbs refuse it with a better
+// error message.
 var signedParams = []string{"limit", "max_tokens", "count", "offset"}
 
 func (p Param) parseInteger(s scalar) (int64, error) {
@@ -365,14 +363,13 @@ func (p Param) parseNumber(s scalar) (float64, error) {
 	return f, nil
 }
 
-// mayBeNumber reports whether the form of the scalar allows a number.
+// mayBeNumber reports whether the value is a number, or a string that may contain one.
 func (s scalar) mayBeNumber() bool {
 	return s.form == formString || s.form == formNumber
 }
 
-// parseWholeNumber parses an integer such as 5, 5.0 or 1e3. A number that is not written as plain
-// digits must be at most 2⁵³, because larger numbers are not exact in JSON. It returns false for
-// everything else.
+// parseWholeNumber parses an integer such as 5, 5.0 or 1e3. Only plain digits may exceed 2⁵³, because other large
+// numbers are not exact in JSON. It returns false for all other texts.
 func parseWholeNumber(s string) (int64, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
@@ -385,7 +382,7 @@ func parseWholeNumber(s string) (int64, bool) {
 	return int64(f), true
 }
 
-// hasReplacedRune reports whether decoding inserted U+FFFD for invalid text.
+// hasReplacedRune reports whether the decoder has replaced invalid text by U+FFFD.
 func hasReplacedRune(raw []byte, s string) bool {
 	if !strings.ContainsRune(s, utf8.RuneError) {
 		return false

@@ -1,4 +1,4 @@
-// This file tests the decoding of arguments.
+// This file tests how the arguments of calls are decoded.
 
 package verb
 
@@ -22,7 +22,7 @@ func readAs[In any](verb, args string) (In, error) {
 	return v, readInto(verb, structParams(reflect.TypeFor[In]()), args, &v)
 }
 
-// readInto reads a JSON object into the struct that in points to.
+// readInto decodes a JSON object into the struct that in points to.
 func readInto(verb string, params []Param, object string, in any) error {
 	args, err := ParseArguments(json.RawMessage(object))
 	if err != nil {
@@ -167,8 +167,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestReadLongWords tests that a very long text instead of a word is refused at once, with a short
-// message.
+// TestReadLongWords checks that a very long text in place of a word is refused at once, with a short message.
 func TestReadLongWords(t *testing.T) {
 	long := strings.Repeat("ab", 1<<16)
 	for _, a := range []string{`{"` + long + `":1}`, `{"kind":"` + long + `"}`, `{"limit":"` + long +
@@ -180,8 +179,8 @@ func TestReadLongWords(t *testing.T) {
 	}
 }
 
-// FuzzReadArgs tests that decoding any input does not panic, that errors have a message, and that an
-// accepted value survives encoding and decoding unchanged.
+// FuzzReadArgs checks that decoding never panics and that every error has a message. An accepted value must be
+// unchanged after it was encoded and decoded again.
 func FuzzReadArgs(f *testing.F) {
 	for _, s := range []string{``, `{}`, `{"q":"a","k":"5","tags":"a,b"}`, `{"query":"\ud800"}`, `{"tags":"[\"a\"]"}`,
 		`{"limit":1e9,"explain":"true","as_of":17}`, `{"query":"a","query":"b"}`, "{\"query\":\"\xff\"}",
@@ -208,7 +207,7 @@ func FuzzReadArgs(f *testing.F) {
 		if err := readInto("recall", params, string(again), &in2); err != nil {
 			t.Fatalf("readArgs(%s): %v", again, err)
 		}
-		// A string that looks like a list is one item if it is inside a list.
+		// In a list, a string that looks like a list is a single item.
 		if !reflect.DeepEqual(in, in2) {
 			t.Fatalf("readArgs(%q) = %+v, but its own JSON reads as %+v", s, in, in2)
 		}

@@ -1,4 +1,4 @@
-// This file records in a context which client makes a call, and what its session has read.
+// This file stores in a context which client makes a call, and which taints the changes of the call get.
 
 package verb
 
@@ -10,12 +10,13 @@ import (
 
 type callerKey struct{}
 
-// WithCaller returns a context for a call by client c. Servers call it.
+// WithCaller returns a context for calls by client c. Servers use it.
 func WithCaller(ctx context.Context, c session.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// ContextCaller returns the client that makes the call of the context, and whether it is known.
+// ContextCaller returns the client that makes the calls with this context. isKnown is false if the context does not
+// say.
 func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 	c, isKnown = ctx.Value(callerKey{}).(session.Caller)
 	return c, isKnown
@@ -23,13 +24,13 @@ func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 
 type taintsKey struct{}
 
-// WithTaints returns a context for changes that get these taints, instead of the taints of the
-// caller's session.
+// WithTaints returns a context. Changes with this context get these taints instead of the taints of the caller's
+// session.
 func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }
 
-// ContextTaints returns the taints of WithTaints, and whether the context has any.
+// ContextTaints returns the taints that WithTaints has put into the context. isKnown is false if there are none.
 func ContextTaints(ctx context.Context) (taints []string, isKnown bool) {
 	taints, isKnown = ctx.Value(taintsKey{}).([]string)
 	return taints, isKnown

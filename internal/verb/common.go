@@ -1,5 +1,5 @@
-// This file has functions that several verbs share: for filters, limits, and advice if a name or a
-// query finds nothing.
+// This file contains functions that several verbs use: for filters and limits, and for advice if a name or a query
+// finds nothing.
 
 package verb
 
@@ -22,12 +22,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// snippetWidth is the width of a snippet in bytes, about 40 tokens.
+// snippetWidth is the maximum length of a snippet in bytes, about 40 tokens.
 const snippetWidth = 160
 
 var snippet = text.Snippet
 
-// CombineFilter returns the filter that combines a filter with all parameters.
+// CombineFilter returns a filter that combines the text filter with all parameters in n. now is the current time, for
+// dates.
 func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter(filter, now)
 	if err != nil {
@@ -58,8 +59,8 @@ func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filte
 	return f, nil
 }
 
-// TimeFilter returns the filter for a date and a key that [query.TimeFilter] accepts. An empty date
-// selects everything. An error names the parameter that has the date.
+// TimeFilter returns the filter for a date. key is a key that [query.TimeFilter] accepts, such as after. An empty date
+// selects everything. param is the name of the parameter with the date, which an error contains.
 func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 	if date == "" {
 		return oxbow.Filter{}, nil
@@ -71,7 +72,8 @@ func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 	return f, err
 }
 
-// ResolveLimit returns the limit to use, and a note if it differs from the requested limit.
+// ResolveLimit returns the limit that a call uses: the requested one, or the default if requested is nil. If the limit
+// had to be reduced, a note says so.
 func ResolveLimit(requested *int, defaultLimit int) (limit int, notes []Note, err error) {
 	switch {
 	case requested == nil:
@@ -90,7 +92,7 @@ func ResolveLimit(requested *int, defaultLimit int) (limit int, notes []Note, er
 	return *requested, nil, nil
 }
 
-// checkIfVersion refuses 0, which the library would read as any version.
+// checkIfVersion returns an error for 0, because the library would read it as any version.
 func checkIfVersion(v *uint64) error {
 	if v != nil && *v == 0 {
 		return InvalidValue(
@@ -102,7 +104,7 @@ func checkIfVersion(v *uint64) error {
 	return nil
 }
 
-// EmptyIfNil returns an empty slice instead of nil, so that JSON has a list.
+// EmptyIfNil returns an empty slice instead of nil, so that the JSON contains a list and not null.
 func EmptyIfNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -110,8 +112,8 @@ func EmptyIfNil[T any](s []T) []T {
 	return s
 }
 
-// similarNames returns at most limit names and aliases of entries that are similar to name, the best
-// first.
+// similarNames returns names and aliases of entries that are similar to name, the most similar first. It returns at
+// most limit.
 func similarNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
 	var err error
 	near := text.FindSimilar(name, func(yield func(string) bool) {
@@ -130,9 +132,9 @@ func similarNames(ctx context.Context, m *oxbow.Memory, name string, limit int) 
 	return near, err
 }
 
-// eachEntryName calls fn with the name, aliases and the labels with some keys of each entry, until fn
-// returns false. It may call fn again for the same entries. It reads few entries if the store has
-// the names apart.
+// eachEntryName calls fn for each entry, until fn returns false. The entry contains its name, its aliases, and only
+// the labels with the given keys. fn may be called again for the same entry. If the store has an index of names, few
+// entries are read.
 func eachEntryName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
 	asked := heads.Needs{Keys: append(keys, oxbow.HeadName)}
 	more := true
@@ -150,13 +152,14 @@ func eachEntryName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry)
 	})
 }
 
-// unknownNameError reports an unknown name, with information that may help to find the entry.
+// unknownNameError is the error for an unknown name, with information that helps to find the entry.
 type unknownNameError struct {
-	err                 error
-	name                string
-	similarNames        []string
-	removedSeq, lastSeq uint64   // change that removed the entry, and its version before (0 if unknown)
-	versions            []string // existing versions that NAME@SEQ could mean, newest first
+	err          error
+	name         string
+	similarNames []string
+	// number of the change that removed the entry, and number of its last version (0 if they are unknown)
+	removedSeq, lastSeq uint64
+	versions            []string // existing versions of the entry, such as NAME@SEQ, newest first
 }
 
 func (e *unknownNameError) Error() string { return e.err.Error() }
@@ -191,8 +194,8 @@ func (e *unknownNameError) remedy() Note {
 	return JoinNotes(ns)
 }
 
-// explainNoHits explains why a query found nothing. It returns at least one reason, and the names and label values
-// that are similar to the words of the query.
+// explainNoHits explains why a query found nothing. It returns at least one reason. It also returns the names and
+// label values that are similar to the words in the query.
 func explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -212,8 +215,8 @@ func explainNoHits(
 	return EmptyResultReasons(g, q, dates, "entry", "entries"), g.Near, nil
 }
 
-// EmptyResultReasons returns the reasons why a query found nothing. The arguments singular and plural are the noun for
-// the searched items, such as "entry" and "entries". A time range is named as in dates.
+// EmptyResultReasons returns the reasons why a query found nothing. singular and plural are the noun for what was
+// searched, such as "entry" and "entries". dates contains the words that the caller used for times.
 func EmptyResultReasons(
 	diagnosis oxbow.Diagnosis,
 	q oxbow.Query,
@@ -240,7 +243,7 @@ func EmptyResultReasons(
 	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxNamedWords)] {
 		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
 		switch {
-		// the words would find nothing even without the filter
+		// Even without the filter, the words would find nothing.
 		case r.Left == 0 && diagnosis.Unfiltered == 0 && len(diagnosis.Terms) > 0:
 		case r.Left == 0:
 			reasons = append(reasons, Notef("filter %s alone removes all that was found", part))
@@ -268,9 +271,8 @@ func EmptyResultReasons(
 	return reasons
 }
 
-// mistypedLabelHints returns hints about filter terms with an unknown key that select no entry. Such a term selects by
-// a label with this key. The caller probably made a mistake if the key is similar to a key of the filter language, or
-// if the value is a date.
+// mistypedLabelHints returns hints about filter terms that select by a label with an unknown key, and select nothing.
+// The caller probably made a mistake if the key is similar to a key with a meaning, or if the value is a date.
 func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	for _, r := range diagnosis.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {
@@ -285,7 +287,7 @@ func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 				t.Key, near, t.Values[0]))
 			continue
 		}
-		// Any time will do, because only the form of the date counts.
+		// Only the form of the date matters, so any current time will do.
 		if _, err := query.TimeFilter("on", t.Values[0], time.Unix(0, 0)); err == nil {
 			hints = append(
 				hints,
@@ -297,16 +299,17 @@ func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	return hints
 }
 
-// DateTerms contains the filter terms that select by time, as the caller typed them, such as on:yesterday.
+// DateTerms contains the terms of a filter that select by time, as the caller typed them, such as on:yesterday.
 type DateTerms []dateTerm
 
-// dateTerm is such a term with its time range.
+// dateTerm is a typed term, and the range of time that it selects.
 type dateTerm struct {
 	term      string
 	timeRange oxbow.Filter
 }
 
-// DateTerms returns the filter terms by time in the texts, which are queries and filters, and in the parameters.
+// DateTerms returns the terms that select by time: those in the texts, which are queries and filters, and those that
+// correspond to the parameters in n.
 func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTerms) {
 	terms := strings.Fields(strings.Join(texts, " "))
 	for _, bound := range [][2]string{{"after", n.CreatedAfter}, {"before", n.CreatedBefore}, {"until",
@@ -324,8 +327,8 @@ func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTer
 	return dates
 }
 
-// filterText returns a filter in the form that people type. A time range has the words of the caller if
-// they are known. Otherwise a range of a single day becomes on:2026-11-27, and other bounds at midnight become
+// filterText returns a filter as people type it. For a range of time, it uses the term that the caller typed, if it is
+// known. Otherwise, a range of one day becomes a term such as on:2026-11-27, and other bounds at midnight become
 // dates.
 func (dates DateTerms) filterText(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
@@ -352,7 +355,7 @@ func (dates DateTerms) filterText(f oxbow.Filter) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// timeBoundText returns a bound of a time range, or "" if there is none.
+// timeBoundText returns the term for one bound of a range of time, or "" if there is no bound.
 func timeBoundText(key string, at time.Time) string {
 	switch {
 	case at.IsZero():
@@ -363,12 +366,12 @@ func timeBoundText(key string, at time.Time) string {
 	return key + at.UTC().Format(time.RFC3339Nano)
 }
 
-// isMidnight reports whether a time is the beginning of a day.
+// isMidnight reports whether a time is exactly the beginning of a day.
 func isMidnight(t time.Time) bool {
 	return t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
 }
 
-// noWordsNote explains why a query contains no word to search for.
+// noWordsNote returns a note that explains that a query contains no word to search for.
 func noWordsNote(query string) Note {
 	if !hasWords(query) {
 		return PlainNote("the query has no letters, digits or emoji; other signs are not searched")
@@ -379,16 +382,15 @@ func noWordsNote(query string) Note {
 	)
 }
 
-// hasWords reports whether a text has a letter or a digit.
+// hasWords reports whether a text contains a letter or a digit.
 func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// maxNamedWords is the maximum number of the query's words or terms that an answer
-// names.
+// maxNamedWords is the maximum number of words or terms of a query that a note names.
 const maxNamedWords = 10
 
-// joinFirstWords joins the first words with commas, at most maxNamedWords, and adds the number of omitted words.
+// joinFirstWords joins words with commas. It joins at most maxNamedWords, and adds how many it has left out.
 func joinFirstWords(words []string) string {
 	if more := len(words) - maxNamedWords; more > 0 {
 		return strings.Join(words[:maxNamedWords], ", ") + " and " + strconv.Itoa(more) + " more"
@@ -403,7 +405,7 @@ func countWithIs(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s are"
 }
 
-// DefaultListLimit is the default number of items returned by list and history.
+// DefaultListLimit is the number of items that list and history return by default.
 const DefaultListLimit = 20
 
 func InvalidValue(field, value, reason string) error {
@@ -414,7 +416,7 @@ func InvalidValue(field, value, reason string) error {
 	}
 }
 
-// lowerFirst returns a sentence with a lower-case first letter, for use after other words.
+// lowerFirst returns a sentence whose first letter is in lower case, so that it can follow other words.
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]

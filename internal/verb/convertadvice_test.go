@@ -1,4 +1,4 @@
-// This file tests that remedies advise another layout only where it helps.
+// This file tests that an error advises to use another layout only if that would help.
 
 package verb_test
 
@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// TestConvertIsAdvisedWhereItHelps tests that another layout is only advised if it would help.
+// TestConvertIsAdvisedWhereItHelps checks for several errors whether they advise to convert the home to another
+// layout.
 func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
 	w := new(verb.Workspace)
 	_, _, noTree := annotations.OpenStore(t.Context(), w)

@@ -1,4 +1,4 @@
-// This file tests that a date means the same as a word of a filter or a query and as a parameter.
+// This file tests that a date has the same meaning in a filter, in a query and in a parameter.
 
 package verb
 
@@ -12,7 +12,7 @@ import (
 )
 
 func TestDatesMeanTheSame(t *testing.T) {
-	b := newBench(t) // the clock of the verbs is at noon on 20 April
+	b := newBench(t) // the clock of the verbs shows noon on 20 April
 	for _, day := range []string{"11", "12", "13", "14", "20"} {
 		at, err := time.Parse(time.RFC3339, "2026-04-"+day+"T15:00:00Z")
 		if err != nil {
@@ -26,7 +26,7 @@ func TestDatesMeanTheSame(t *testing.T) {
 	for _, c := range []struct {
 		key, date string
 		want      string
-		also      []string // other names of the parameter
+		also      []string // other names under which the parameter is accepted
 	}{
 		{"after", "2026-04-13", "d13 d14 d20", []string{"since", "from"}},
 		{"after", "7d", "d13 d14 d20", []string{"since", "from"}},

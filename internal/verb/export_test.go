@@ -1,6 +1,6 @@
-// This file gives the tests outside of the package what is not exported.
+// This file makes unexported functions available to tests outside the package.
 
 package verb
 
-// WithOrigins is withOriginTurns.
+// WithOrigins makes withOriginTurns available to these tests.
 var WithOrigins = withOriginTurns

@@ -1,6 +1,5 @@
-// This file checks the files that entries refer to, with the label "file" (the parameter
-// related_files), against the working tree. The verb remember records the hash of a file, and
-// recall reports whether the file has changed.
+// This file checks the files to which entries refer by the label "file" (the parameter related_files). The verb
+// remember records the hash of each file, and recall reports whether the file has changed since.
 
 package verb
 
@@ -15,34 +14,36 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// FileRef is a file to which a hit refers, and the state of this file in the working tree.
+// FileRef is a file to which a hit refers, and how the file has changed since.
 type FileRef struct {
-	File      string  `json:"file"`           // as the entry has it
-	State     string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
-	NewPlace  string  `json:"now,omitempty"`  // new place of the file, or of its remaining lines, if moved
-	KeptShare float64 `json:"kept,omitempty"` // share of the lines that are unchanged, if known
-	StateText string  `json:"how"`            // the state in words
+	File  string `json:"file"`  // path of the file as the entry contains it
+	State string `json:"state"` // FRESH, MOVED, STALE or UNVERIFIABLE
+	// if the file was moved: its new path, or the file that contains its remaining lines
+	NewPlace  string  `json:"now,omitempty"`
+	KeptShare float64 `json:"kept,omitempty"` // share of the file's lines that are unchanged (0 if it is unknown)
+	StateText string  `json:"how"`            // the state as a phrase for people
 }
 
-// maxFileRefs is the maximum number of references that an answer checks.
+// maxFileRefs is the maximum number of file references that are checked for one answer.
 const maxFileRefs = 200
 
-// staleWeight is the factor for the score of a hit, when hits are ordered, if all files that it
-// refers to are stale.
+// staleWeight is the factor by which a hit's score is multiplied for sorting if all files to which the hit refers are
+// stale.
 const staleWeight = .5
 
-// WorkingTree is a working tree, to whose files entries may refer. annotate.Store implements it.
+// WorkingTree is a working tree with the files to which entries refer. The type annotate.Store implements it.
 type WorkingTree interface {
-	IsRepoOrAnnotated() bool // reports whether there is a working tree at all
+	IsRepoOrAnnotated() bool // IsRepoOrAnnotated reports whether the directory is a git repository or has annotations.
 
-	// CheckFileRefs returns the result for each reference, in the same order.
+	// CheckFileRefs checks references to files. It returns a result for each, in the same order.
 	CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult
 
-	// FileBlobName returns git's name for the present content of a file, if the file is in the tree.
+	// FileBlobName returns the name that git gives to the present content of a file. isFile is false if the tree does
+	// not contain the file.
 	FileBlobName(file string) (name string, isFile bool)
 }
 
-// workingTree returns the working tree, or nil outside of one.
+// workingTree returns the working tree, or nil if there is none.
 func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -57,9 +58,9 @@ func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	return b, nil
 }
 
-// CheckFileRefs compares the files that the entries cite with the working tree, and returns the results by entry ID.
-// At most maxFileRefs files are checked, and a note says how many were left out. If the tree cannot be opened, a note
-// gives the reason. The result is nil if no entry cites a file or if there is no working tree.
+// CheckFileRefs checks the files to which entries refer against the working tree, and returns the results by the ID of
+// the entry. It checks at most maxFileRefs files, and a note says how many it has left out. If the tree cannot be
+// opened, a note gives the reason. The result is nil if no entry refers to a file, or if there is no working tree.
 func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -117,8 +118,8 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	return out, nil
 }
 
-// currentProject returns a function that returns the project of the working tree. The project is looked up at
-// the first call.
+// currentProject returns a function that returns the project of the working tree. It determines the project when the
+// function is first called.
 func (w *Workspace) currentProject() func() string {
 	return sync.OnceValue(func() string {
 		if w.Project == nil {
@@ -128,7 +129,8 @@ func (w *Workspace) currentProject() func() string {
 	})
 }
 
-// isForOtherProject reports whether the labels name projects, but not the current project.
+// isForOtherProject reports whether an entry with these labels belongs to projects, and the current project is not one
+// of them.
 func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool {
 	named := false
 	for _, l := range labels {
@@ -142,10 +144,10 @@ func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool 
 	return named
 }
 
-// demoteStaleHits sorts hits again, so that hits that cite stale files come later. The sort uses the score, reduced by
-// the share of stale files: the full score if none is stale, and half of it if all are stale. The field Score keeps
-// its value and no hit is removed. If the order changes, demoteStaleHits returns a note that says so. citedFiles has
-// the cited files of each entry, by entry ID.
+// demoteStaleHits sorts hits again, so that hits that refer to stale files come later. For sorting, a score is reduced
+// by the share of stale files: it is unchanged if no file is stale, and halved if all are. The field Score keeps its
+// value, and no hit is removed. If the order changes, a note says so. citedFiles contains the checked files by the ID
+// of the entry.
 func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
 		cs := citedFiles[h.Entry.ID]
@@ -170,7 +172,7 @@ func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes [
 	return nil
 }
 
-// fileHashes returns the recorded hash of each file in the labels.
+// fileHashes returns the hash that the labels record for each file.
 func fileHashes(labels []oxbow.Label) map[string]string {
 	out := map[string]string{}
 	for _, l := range labels {
@@ -183,8 +185,8 @@ func fileHashes(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// withFileHashes returns the labels with the cited files' current hashes in the working tree. If a
-// file is not in a working tree, the old hash is kept.
+// withFileHashes returns the labels with a hash label for the present content of each file in the labels. If a file is
+// not in the working tree, its old hash is kept.
 func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {
@@ -198,7 +200,7 @@ func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []
 	b, err := w.workingTree(ctx)
 	isOther := b != nil && isForOtherProject(labels, w.currentProject())
 	if err != nil || isOther {
-		b = nil // remember the entry without hashes
+		b = nil // The tree cannot be opened. Remember the entry without hashes.
 	}
 	old := fileHashes(labels)
 	out := withoutFileHashes(labels)
@@ -210,14 +212,14 @@ func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []
 			}
 		}
 		l := oxbow.Label{Key: oxbow.LabelFileBlob, Value: blob + " " + f}
-		if blob != "" && l.Check() == nil { // the label of a long path would be too long
+		if blob != "" && l.Check() == nil { // For a long path, the label would be too long.
 			out = append(out, l)
 		}
 	}
 	return oxbow.SortLabels(out)
 }
 
-// withoutFileHashes returns the labels without the hashes of cited files.
+// withoutFileHashes returns the labels without the hashes of files.
 func withoutFileHashes(labels []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelFileBlob })
 }

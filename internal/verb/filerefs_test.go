@@ -1,4 +1,4 @@
-// This file tests how the state of related files is recorded and checked.
+// This file tests how the state of files is recorded and checked.
 
 package verb
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// inTree gives the workspace a working tree without git with these files, and returns the tree. The
-// tree belongs to project.
+// inTree sets the workspace's working tree, which contains these files and has no git, and returns the tree's file
+// system. The tree belongs to the project.
 func (b *bench) inTree(project string, files ...string) *vfs.Mem {
 	b.t.Helper()
 	m := vfs.NewMem()
@@ -42,7 +42,7 @@ func (b *bench) write(m *vfs.Mem, name, text string) {
 	}
 }
 
-// states returns the states of the files that a hit cites.
+// states returns the state of each file to which a hit refers.
 func states(cs []FileRef) string {
 	var ws []string
 	for _, c := range cs {
@@ -80,7 +80,7 @@ func TestCitations(t *testing.T) {
 	}
 	check("retries", "a.go FRESH")
 	check("timeouts", "b.go FRESH")
-	check("elsewhere", "b.go UNVERIFIABLE, none.go UNVERIFIABLE") // a file of another project
+	check("elsewhere", "b.go UNVERIFIABLE, none.go UNVERIFIABLE") // the entry belongs to another project
 	check("free", "")
 	blobs := func(name string) []string {
 		return do[GetOut](b, "get", `{"name":"`+name+`"}`).Labels[oxbow.LabelFileBlob]
@@ -97,7 +97,7 @@ func TestCitations(t *testing.T) {
 		t.Errorf("get says %s", text)
 	}
 
-	// After a change of the file, the hit has a lower rank but the same score.
+	// After the file was changed, the hit comes later but has the same score.
 	first := do[RecallOut](b, "recall", `{"query":"proxy retries minute"}`)
 	if first.Hits[0].Name != "retries" || len(first.Hits) != 4 {
 		t.Fatalf("recall = %+v", first.Hits)
@@ -112,13 +112,13 @@ func TestCitations(t *testing.T) {
 	if !has(after.Notes, "stale stand lower") || !strings.Contains(prompt.ReporterText(after), `cites "a.go": STALE`) {
 		t.Errorf("recall says %s", prompt.ReporterText(after))
 	}
-	// Hits from the past are not compared with the present tree.
+	// An old version is not compared with the present files.
 	if past := do[RecallOut](b, "recall", `{"query":"proxy retries","as_of":"4"}`); past.Hits[0].Citations != nil ||
 		past.Hits[0].Name != "retries" {
 		t.Errorf("recall as of then = %s", prompt.ReporterText(past))
 	}
 
-	// Remembering the entry again records the present state of the file.
+	// Remembering the entry again records the file's present state.
 	if out := do[RememberOut](
 		b,
 		"remember",
@@ -144,7 +144,7 @@ func TestCitations(t *testing.T) {
 		t.Errorf("without related files there is %q", got)
 	}
 
-	// From outside of the tree, the recorded states are kept and nothing is checked.
+	// Outside the tree, the recorded hashes are kept and nothing is checked.
 	noted := blobs("timeouts")
 	b.Annotations = nil
 	do[RememberOut](b, "remember", `{"name":"timeouts","content":"The proxy waits two minutes."}`)
@@ -154,7 +154,7 @@ func TestCitations(t *testing.T) {
 	check("timeouts", "")
 }
 
-// TestCitationsCostNothing tests that the tree is not opened if there is no file to check.
+// TestCitationsCostNothing checks that the tree is not opened if there is no file to check.
 func TestCitationsCostNothing(t *testing.T) {
 	b := newBench(t)
 	b.Annotations = func(context.Context) (WorkingTree, error) {
@@ -166,7 +166,7 @@ func TestCitationsCostNothing(t *testing.T) {
 	do[GetOut](b, "get", `{"name":"a"}`)
 }
 
-// TestCitationsOutsideOfATree tests that a directory without git and annotations is not a working tree.
+// TestCitationsOutsideOfATree checks that a directory without git and annotations does not count as a working tree.
 func TestCitationsOutsideOfATree(t *testing.T) {
 	b := newBench(t)
 	m := vfs.NewMem()
@@ -181,7 +181,7 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 		len(out.Hits[0].Labels) != 1 {
 		t.Errorf("recall = %s", prompt.ReporterText(out))
 	}
-	// A tree that cannot be opened does not prevent remembering and recalling.
+	// If the tree cannot be opened, remember and recall must work nevertheless.
 	b.Annotations = func(context.Context) (WorkingTree, error) { return nil, errors.New("it is locked") }
 	do[RememberOut](b, "remember", `{"name":"b","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); len(out.Hits) != 2 || !has(out.Notes, "it is locked") {
@@ -189,7 +189,7 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 	}
 }
 
-// TestManyCitations tests that the answer mentions files beyond the limit.
+// TestManyCitations checks that the answer says how many files were not checked because of the limit.
 func TestManyCitations(t *testing.T) {
 	b := newBench(t)
 	b.inTree("", "f")
@@ -210,7 +210,7 @@ func TestManyCitations(t *testing.T) {
 	}
 }
 
-// narrowStore accepts only labels that people write.
+// narrowStore is a store that accepts only the labels that people write.
 type narrowStore struct{ oxbow.Store }
 
 func (s narrowStore) Apply(ctx context.Context, ops ...oxbow.Op) error {

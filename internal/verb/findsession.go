@@ -1,4 +1,4 @@
-// This file finds a session in the archive by its name.
+// This file finds the session with a given name in the archive.
 
 package verb
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// FindSession returns the session that the name identifies. It returns an error if no session or
-// several sessions match.
+// FindSession returns the session to which a name belongs. The name may be abbreviated. It fails if no session, or
+// several sessions, have the name.
 func FindSession(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
 	found, err := a.FindSessions(ctx, strings.TrimSpace(name))
 	switch {
@@ -35,12 +35,12 @@ func FindSession(ctx context.Context, a *session.Archive, name string) (session.
 	return found[0], nil
 }
 
-// noSessionError reports an unknown session. It matches [oxbow.ErrNotFound].
+// noSessionError is the type of [ErrNoSession].
 type noSessionError struct{}
 
 func (noSessionError) Error() string { return "session not found" }
 
 func (noSessionError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// ErrNoSession reports that no session has the name. It matches [oxbow.ErrNotFound].
+// ErrNoSession means that no session has the given name. It matches [oxbow.ErrNotFound].
 var ErrNoSession error = noSessionError{}

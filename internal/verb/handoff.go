@@ -1,4 +1,4 @@
-// This file implements the verbs that store, list, show, take and drop handoffs.
+// This file implements the verbs that list, show, take and drop handoffs.
 
 package verb
 
@@ -17,52 +17,52 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// HandoffOut is a handoff in an answer.
+// HandoffOut is a handoff as it appears in answers.
 type HandoffOut struct {
 	Name    string          `json:"name"`
 	Version uint64          `json:"version"`
 	Created string          `json:"created"`
-	State   string          `json:"state"`           // open or taken
-	Trust   string          `json:"trust,omitempty"` // set if the text needs a warning
+	State   string          `json:"state"`           // "open" or "taken"
+	Trust   string          `json:"trust,omitempty"` // trust level, if the text needs a warning
 	Project string          `json:"project,omitempty"`
 	Profile string          `json:"memory_profile,omitempty"`
 	Skills  []string        `json:"skills,omitempty"`
 	Files   []handoff.File  `json:"files_to_read,omitempty"`
 	Summary string          `json:"summary"`
 	Plan    string          `json:"plan,omitempty"`
-	Record  string          `json:"record,omitempty"` // facts about the session that handed off
+	Record  string          `json:"record,omitempty"` // facts about the session that left the handoff
 	Loaded  *LoadedPartsOut `json:"loaded,omitempty"`
 	text    string
 }
 
-// LoadedPartsOut is the profile and the skills that a handoff names, after loading.
+// LoadedPartsOut contains the profile and the skills that were loaded because a handoff names them.
 type LoadedPartsOut struct {
 	Selection    *SelectionOut `json:"selection,omitempty"`
 	Skills       []SkillOut    `json:"skills,omitempty"`
-	ProfileError string        `json:"profile_not_loaded,omitempty"` // the error, if the profile could not be loaded
+	ProfileError string        `json:"profile_not_loaded,omitempty"` // error if the profile could not be loaded
 }
 
-// SkillOut is a skill that a handoff names.
+// SkillOut is a skill that a handoff names, with its text if it could be loaded.
 type SkillOut struct {
 	Name      string `json:"name"`
 	File      string `json:"file,omitempty"`
 	Text      string `json:"text,omitempty"`
-	LoadError string `json:"not_loaded,omitempty"` // why
+	LoadError string `json:"not_loaded,omitempty"` // reason why the skill could not be loaded
 }
 
-// Text returns the handoff in the form for the agent that takes it.
+// Text returns the handoff as a text for the agent that takes it.
 func (o HandoffOut) Text() string { return o.text }
 
-// Report shows the handoff in the form for the agent that takes it.
+// Report shows the handoff as a text for the agent that takes it.
 func (o HandoffOut) Report() (r report.Report) {
 	r.Add(report.Document(o.text))
 	return r
 }
 
-// JudgeHandoffTrust returns the handoff with its trust level. In a home with labels, the handoff is returned
-// unchanged. In a home without labels, the trust level follows from the text: TrustTainted if the text repeats foreign
-// text, and TrustUnvouched if the text is shaped like instructions. In both cases the handoff is no longer offered to
-// models that have not asked for it.
+// JudgeHandoffTrust returns the handoff with its trust level. In a home with labels, the handoff is unchanged. In a
+// home without labels, the level depends on the text: TrustTainted if it repeats foreign text, and TrustUnvouched if
+// it looks like instructions. A handoff with one of these levels is no longer offered to models that have not asked
+// for it.
 func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
@@ -80,7 +80,7 @@ func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	return h
 }
 
-// makeHandoffOut returns the answer for a handoff and for the opening that was loaded with it.
+// makeHandoffOut returns the answer for a handoff that was loaded, without its profile and skills.
 func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	h := &o.Handoff
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
@@ -96,13 +96,12 @@ func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// bareOpening returns the opening of a handoff without its profile and skills, and with files that were not
-// checked.
+// bareOpening returns a handoff as if it had been loaded without its profile and skills. Its files are not checked.
 func bareOpening(h handoff.Handoff) *handoff.LoadedHandoff {
 	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
 }
 
-// LoadedHandoffOut is like makeHandoffOut, and adds the profile and the skills.
+// LoadedHandoffOut returns the answer for a handoff that was loaded, with its profile and skills.
 func LoadedHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	out := makeHandoffOut(o)
 	out.Loaded = &LoadedPartsOut{ProfileError: o.LoadProblem}
@@ -120,20 +119,20 @@ func LoadedHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// OpeningParams are the parameters shared by the verbs that show or take a handoff.
+// OpeningParams are parameters of the verbs that show or take a handoff.
 type OpeningParams struct {
 	HandoffOnly bool `json:"brief,omitempty"      usage:"print only the handoff, without its profile and its skills"`
 	MaxTokens   int  `json:"max_tokens,omitempty" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit" also:"token_budget,budget"`
 }
 
-// noHandoffError reports that no handoff is open. It matches [oxbow.ErrNotFound].
+// noHandoffError means that no handoff is open. It matches [oxbow.ErrNotFound].
 type noHandoffError struct{}
 
 func (noHandoffError) Error() string        { return "no handoff waits" }
 func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// openHandoff returns a handoff with its profile and skills. Failures to load them are reported in the
-// result, because the handoff may already be taken.
+// openHandoff loads the profile and the skills that a handoff names. If one cannot be loaded, the result says so, and
+// openHandoff does not fail, because the handoff may already be taken.
 func (w *Workspace) openHandoff(
 	ctx context.Context,
 	l *handoff.Loader,
@@ -149,8 +148,8 @@ func (w *Workspace) openHandoff(
 	return LoadedHandoffOut(&o)
 }
 
-// CheckFiles returns the state of the files in the working directory. Links that lead out of the
-// directory are not followed. If the workspace has no directory, the files are not checked.
+// CheckFiles returns the state of each file in the working directory. It does not follow links that lead out of the
+// directory. If the workspace has no directory, the files are not checked.
 func (w *Workspace) CheckFiles(names []string) []handoff.File {
 	if w.Dir == "" {
 		return handoff.CheckFiles(names, "", nil)
@@ -167,18 +166,18 @@ func (w *Workspace) CheckFiles(names []string) []handoff.File {
 	return files
 }
 
-// HandoffsIn is the argument of Handoffs.
+// HandoffsIn is the argument of ListHandoffs.
 type HandoffsIn struct {
 	All     bool   `json:"all,omitempty"     usage:"also list taken handoffs"`
 	Project string `json:"project,omitempty" usage:"only handoffs of this PROJECT; auto is the project of the working directory"`
 }
 
-// HandoffsOut is the result of Handoffs, newest first.
+// HandoffsOut is the result of ListHandoffs, with the newest handoff first.
 type HandoffsOut struct {
 	Handoffs []HandoffOut `json:"handoffs"`
 }
 
-// ListHandoffs lists the open handoffs.
+// ListHandoffs lists the open handoffs, or all handoffs if in.All is set.
 func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, error) {
 	out := HandoffsOut{Handoffs: []HandoffOut{}}
 	ctx, m, err := w.OpenMemory(ctx, Read)
@@ -205,8 +204,7 @@ type ShowHandoffIn struct {
 	OpeningParams
 }
 
-// ShowHandoff returns a handoff in the form that the taking agent receives, but does not
-// take it.
+// ShowHandoff returns a handoff as an agent would receive it, but does not take it.
 func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -231,7 +229,7 @@ type ShowRecordIn struct {
 	Session string `json:"session" usage:"Identifier of the session, or how it begins."`
 }
 
-// ShowRecord returns the handoff that a session gets after a compaction.
+// ShowRecord returns a record of a session as a handoff, which the session itself gets after a compaction.
 func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut, error) {
 	record, err := w.sessionRecord(ctx, in.Session)
 	if err != nil {
@@ -245,9 +243,8 @@ func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut,
 // WaitingHandoffIn is the argument of WaitingHandoff.
 type WaitingHandoffIn struct{ Project string }
 
-// WaitingHandoff returns the open handoff that a new session of the project gets without asking for it. Such
-// a handoff belongs to this project or to no project. If none is open, the error matches
-// [oxbow.ErrNotFound].
+// WaitingHandoff returns the open handoff that a new session in the project gets without asking for it. Such a handoff
+// belongs to this project or to no project. If there is none, the error matches [oxbow.ErrNotFound].
 func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (HandoffOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
@@ -261,17 +258,17 @@ func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (Han
 	return makeHandoffOut(bareOpening(h)), nil
 }
 
-// TakeHandoffIn is the argument of TakeHandoff. Without a name, the newest open handoff is taken.
+// TakeHandoffIn is the argument of TakeHandoff. If Name is empty, the newest open handoff is taken.
 type TakeHandoffIn struct {
 	Name string `json:"name,omitempty"    flag:"-" usage:"name of the handoff; the newest open one by default"`
 	OpeningParams
 	Project string `json:"project,omitempty"          usage:"only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
-// TakenHandoffOut is the handoff that was taken. The pointer is nil if none is open.
+// TakenHandoffOut is the handoff that was taken. The pointer is nil if no handoff was open.
 type TakenHandoffOut struct{ *HandoffOut }
 
-// Report shows the handoff in the form for the agent that takes it.
+// Report shows the handoff as a text for the agent that takes it.
 func (o TakenHandoffOut) Report() (r report.Report) {
 	if o.HandoffOut == nil {
 		r.AddNotef("no handoff waits")
@@ -280,9 +277,8 @@ func (o TakenHandoffOut) Report() (r report.Report) {
 	return o.HandoffOut.Report()
 }
 
-// TakeHandoff takes a handoff, so that no other session gets it. It checks the home before, so that
-// an unusable home takes no handoff. A profile or skill that cannot be loaded afterwards is
-// reported in the result.
+// TakeHandoff takes a handoff, so that no other session gets it. It first checks the home, so that the handoff stays
+// open if the home cannot be used. If a profile or skill cannot be loaded afterwards, the result says so.
 func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenHandoffOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -313,17 +309,17 @@ type DropHandoffIn struct {
 	Name string `json:"name" flag:"-" usage:"name of the handoff"`
 }
 
-// DroppedHandoffOut is the handoff that was forgotten.
+// DroppedHandoffOut is the handoff that was removed.
 type DroppedHandoffOut struct{ HandoffOut }
 
-// Report tells which handoff was forgotten.
+// Report says which handoff was removed.
 func (o DroppedHandoffOut) Report() (r report.Report) {
 	r.AddLinef("dropped %s", report.Name(o.Name))
 	r.AddNotef("%s", report.Words("to take this back: oxbow undo"))
 	return r
 }
 
-// DropHandoff forgets a handoff, whether it is open or taken.
+// DropHandoff removes a handoff, whether or not it was taken.
 func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedHandoffOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, Write)
 	if err != nil {
@@ -336,7 +332,7 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedHa
 	return DroppedHandoffOut{makeHandoffOut(bareOpening(w.JudgeHandoffTrust(h)))}, nil
 }
 
-// Report lists the handoffs.
+// Report shows a list of the handoffs.
 func (o HandoffsOut) Report() (r report.Report) {
 	for _, h := range o.Handoffs {
 		r.Add(report.Record{Key: report.Name(h.Name), Cells: []report.Cell{{Value: report.Words(h.State)},

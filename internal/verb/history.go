@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// History returns the changes to the memory or to a single entry.
+// History returns the changes to the whole memory, or to the entry that in names, newest first.
 func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
@@ -60,8 +60,8 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-// takeChanges appends at most limit of the changes that in selects to the result, newest first, after it has skipped
-// offset of them.
+// takeChanges appends the changes that in selects to the result, newest first. It skips the first offset changes and
+// appends at most limit.
 func (in HistoryIn) takeChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -76,13 +76,13 @@ func (in HistoryIn) takeChanges(
 	return appendPage(out, wanted, offset, limit, asChange)
 }
 
-// matchesSource reports whether in selects changes that the source s made.
+// matchesSource reports whether in selects changes with the source s.
 func (in HistoryIn) matchesSource(s oxbow.Source) bool {
 	return (in.ByActor == "" || in.ByActor == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
 }
 
-// filterSeq yields the items for which keep returns true, and all errors.
+// filterSeq yields the items for which keep returns true. It also yields all errors.
 func filterSeq[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for it, err := range items {
@@ -94,8 +94,8 @@ func filterSeq[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T,
 	}
 }
 
-// appendPage skips offset items, and appends at most limit of the following items to the result. It converts each item
-// to a change with asChange, and sets out.More if there are more items.
+// appendPage appends one page of changes to the result: it skips offset items and appends at most limit of the
+// following items, each converted by asChange. It sets out.HasMore if there are more items.
 func appendPage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
 	for it, err := range items {
 		if err != nil {
@@ -114,14 +114,14 @@ func appendPage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit
 	return nil
 }
 
-// versionChange returns the change that wrote a version of an entry. The result contains only this entry's part of the
-// change.
+// versionChange returns the change that wrote a version of an entry. Of the entries in the change, the result contains
+// only this entry.
 func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Change {
 	return Change{Seq: v.Seq, Time: FormatTimestamp(v.Source.Time), Source: MakeSource(v.Source), Note: v.Note,
 		Entries: []TouchedEntry{p.touchedEntry(ctx, v)}}
 }
 
-// Undo reverts changes.
+// Undo undoes the last changes, or the changes that in names. It is itself a change, so it can be undone.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if did, isTidier, err := revertTidied(ctx, w, in); isTidier || err != nil {
 		return UndoOut{DryRun: in.DryRun, Undone: []Change{}, Tidied: did}, err
@@ -157,7 +157,8 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	mayBeRepeated := out.Seq != 0 && oxbow.OpIDFrom(ctx) != ""
 	if err == nil && mayBeRepeated {
-		cs, err = undoneChanges(ctx, m, out.Seq) // a repeated call returns the changes that the first call undid
+		// If the call was repeated, return the changes that the first call has undone.
+		cs, err = undoneChanges(ctx, m, out.Seq)
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
@@ -170,7 +171,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	for _, c := range cs {
 		out.Undone = append(out.Undone, past.VisibleChange(ctx, c))
 	}
-	parts := 0 // parts of imports, apart from the first
+	parts := 0 // number of changes that belong to the same import as another undone change
 	for i := 1; i < len(cs); i++ {
 		if cs[i-1].OneImport(cs[i]) {
 			parts++
@@ -194,12 +195,12 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	return out, nil
 }
 
-// addAliasNotes adds a note for each alias that the undo could not restore, and for each entry that lost an alias
-// because a restored entry has the alias as its name. undone are the changes that the undo reverted.
+// addAliasNotes adds notes about aliases after the changes in undone were undone. There is a note for each alias that
+// could not be restored, and for each entry that lost an alias because a restored entry has the alias as its name.
 func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := readChanges(ctx, m, []uint64{out.Seq})
 	if err != nil {
-		return // do not report an error, because the undo itself has succeeded
+		return // Return no error, because the undo itself has succeeded.
 	}
 	var before map[string]oxbow.Entry
 	if len(undone) == 1 {
@@ -223,9 +224,8 @@ func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone [
 	}
 }
 
-// entriesBefore returns the entries that a change touched, by name, in their versions before the
-// change. It leaves out versions that are no longer in the log. It reads each earlier change only
-// once.
+// entriesBefore returns, by name, the versions that the entries in a change had before the change. It leaves out
+// versions that are no longer in the log. It reads each earlier change only once.
 func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
 	var seqs []uint64
 	for _, v := range c.Versions {
@@ -239,7 +239,7 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 		return nil
 	}
 	before := map[string]oxbow.Entry{}
-	for _, c := range slices.Backward(earlier) { // oldest first
+	for _, c := range slices.Backward(earlier) { // from the oldest to the newest
 		for _, v := range c.Versions {
 			before[v.Entry.Name] = v.Entry
 		}
@@ -247,7 +247,7 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 	return before
 }
 
-// undoneChanges returns the changes that an undo reverted.
+// undoneChanges returns the changes that the undo with the number seq has undone.
 func undoneChanges(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
 	undo, err := readChanges(ctx, m, []uint64{seq})
 	if err != nil {
@@ -256,17 +256,19 @@ func undoneChanges(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Ch
 	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// lastUndoableChanges returns the newest changes that can be undone, at most count. It returns an error if there are
-// none, unless the call is a dry run. An agent should not undo a change by a person or an import that it has not seen.
-// Therefore the list for an agent ends before the newest such change, and a note says how to undo that change by its
-// number. If that change is the last change of all, lastUndoableChanges returns an error for an agent.
+// lastUndoableChanges returns the newest changes that can be undone, at most count. It fails if there are none, unless
+// the call is a dry run.
+//
+// An agent should not undo a change by a person or an import that the agent has not seen. Therefore the list for an
+// agent ends before the newest such change, and a note says how to undo that change by its number. If it is the very
+// last change, lastUndoableChanges returns an error for an agent.
 func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err != nil {
 		return cs, err
 	}
 	if len(cs) == 0 && !out.DryRun {
-		_, _, err = m.Undo(ctx, count) // returns the error that nothing can be undone
+		_, _, err = m.Undo(ctx, count) // This call returns the error that nothing can be undone.
 		return cs, err
 	}
 	i := slices.IndexFunc(cs, func(c oxbow.Change) bool {
@@ -298,8 +300,8 @@ func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, co
 	return cs[:i], nil
 }
 
-// LastChangeSeq returns the number of the memory's last change. It returns 0 if the store does not number its
-// changes, or if the caller sees only a part of the memory.
+// LastChangeSeq returns the number of the memory's last change. It returns 0 if the store does not number its changes,
+// or if the caller sees only a part of the memory.
 func LastChangeSeq(ctx context.Context, w *Workspace) (uint64, error) {
 	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
 	if err != nil {
@@ -312,7 +314,7 @@ func LastChangeSeq(ctx context.Context, w *Workspace) (uint64, error) {
 	return s.Last, err
 }
 
-// ChangeAt returns the change with a number.
+// ChangeAt returns the change with the number seq.
 func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
 	if err != nil {
@@ -326,8 +328,8 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 	return past.VisibleChange(ctx, cs[0]), nil
 }
 
-// readChanges returns the changes with these numbers, newest first. The numbers must be sorted and
-// distinct. If the history does not have one of them, it returns an error.
+// readChanges returns the changes with these numbers, newest first. The numbers must be sorted and distinct. It
+// returns an error if the history lacks one of them.
 func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
 	cs, err := m.Changes(ctx, seqs)
 	if err != nil {
@@ -344,8 +346,8 @@ func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.C
 	return cs, nil
 }
 
-// checkedUndoCount validates the arguments, and returns how many changes to undo if the caller does not name
-// changes in Seq. The default is 1. Invalid arguments match [oxbow.ErrInvalid].
+// checkedUndoCount checks the arguments, and returns how many changes to undo if in.Seq is empty. The default is 1.
+// Errors match [oxbow.ErrInvalid].
 func (in UndoIn) checkedUndoCount() (int, error) {
 	count := 1
 	if in.Count != nil {
@@ -373,8 +375,7 @@ func (in UndoIn) checkedUndoCount() (int, error) {
 	return count, nil
 }
 
-// laterChangeError reports that a change cannot be undone because a later change modified the same
-// entry.
+// laterChangeError means that a change cannot be undone because a later change has modified the same entry.
 type laterChangeError struct{ conflict *oxbow.ConflictError }
 
 func (e *laterChangeError) Error() string {
@@ -391,7 +392,7 @@ func (e *laterChangeError) Error() string {
 
 func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// noChangeError reports that a change does not exist. Callers treat it like an unknown name.
+// noChangeError means that the change with this number does not exist. It is treated like an unknown name.
 type noChangeError uint64
 
 func (e noChangeError) Error() string {
@@ -399,7 +400,7 @@ func (e noChangeError) Error() string {
 }
 func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
 
-// revertTidied undoes a change of a [Tidier]. ok is false if the home is not a Tidier.
+// revertTidied undoes a change that a [Tidier] has made. ok is false if the home has no Tidier.
 func revertTidied(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
 	t, ok, err := w.Tidier(Write.UnlessDryRun(in.DryRun))
 	if err != nil || !ok {
@@ -428,10 +429,11 @@ func revertTidied(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok
 	return &one, true, nil
 }
 
-// maxTidied is the maximum number of a change of a [Tidier].
+// maxTidied is the largest number that a change of a [Tidier] can have.
 const maxTidied = 1<<31 - 1
 
-// oneChangeError returns the error for an undo of several changes at once.
+// oneChangeError returns the error for a call that would undo several changes although only one at a time can be
+// undone.
 func oneChangeError(advice string) error {
 	return Advise(&oxbow.InvalidError{Field: "undo", Reason: "takes back one change at a time in this layout"}, advice)
 }

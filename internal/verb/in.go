@@ -22,15 +22,15 @@ type RememberIn struct {
 	IfVersion    *uint64  `json:"if_version,omitempty"    also:"version,expected_version"                   jsonschema:"Refuse if it changed since."                               usage:"Change it only if it is still at this version."`
 	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"ID of this call: a repeated call with the same ID changes nothing."                                                                     schema:"-"`
 
-	// OnlyArgument is set instead of Name and Content if a person typed a single argument, which
-	// may be the name or the content.
+	// OnlyArgument is set instead of Name and Content if a person typed only one argument, which may be the name or
+	// the content.
 	OnlyArgument string `json:"-"`
 
-	FromTurns []string `json:"-"` // turns of sessions in which the text was said (only programs set it)
-	MustBeNew bool     `json:"-"` // fail if an entry of that name exists (see [RememberNew])
+	FromTurns []string `json:"-"` // turns of sessions in which the text was said; only programs set it
+	MustBeNew bool     `json:"-"` // fail if an entry with this name exists (see [RememberNew])
 }
 
-// EntrySelection has the parameters by which recall, list and export select entries, in addition to a filter.
+// EntrySelection contains the parameters by which recall, list and export select entries, in addition to a filter.
 type EntrySelection struct {
 	Project       string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
 	Tags          []string `json:"tags,omitempty"    also:"tag,labels"   usage:"Only entries with all of these tags."                                flag:"tag"`
@@ -55,7 +55,7 @@ type RecallIn struct {
 	SearchIn  string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                                                                                        enum:"sessions,both"`
 	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                                                                       value:"SPAN"`
 
-	extraFilter oxbow.Filter `json:"-"` // additional filter of a verb that calls Recall
+	extraFilter oxbow.Filter `json:"-"` // an additional filter, set by a verb that calls Recall
 }
 
 // GetIn is the argument of get.
@@ -64,11 +64,11 @@ type GetIn struct {
 	Offset    *int   `json:"offset,omitempty"                     also:"skip,start"                   jsonschema:"In bytes."                                              usage:"Bytes of the content to skip first."`
 	MaxTokens *int   `json:"max_tokens,omitempty"                 also:"token_budget,budget"          jsonschema:"4000 by default."                                       usage:"Maximum tokens of the answer; use offset to get the rest."`
 
-	ContentOnly bool `json:"-"` // return only the content
-	OwnOnly     bool `json:"-"` // the entry is to be changed, so team files are not searched
+	ContentOnly bool `json:"-"` // the answer contains only the content
+	OwnOnly     bool `json:"-"` // do not search team files, because the caller wants to change the entry
 
-	// NoAdvice leaves the similar names out of the error for an unknown name. Finding them needs all names, so
-	// callers that expect unknown names set it.
+	// NoAdvice omits similar names from the error for an unknown name. Callers that expect unknown names set it,
+	// because finding similar names requires reading all names.
 	NoAdvice bool `json:"-"`
 }
 
@@ -96,7 +96,7 @@ type HistoryIn struct {
 	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to skip first: the next page begins at offset plus limit."             jsonschema:"Where the page begins."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           usage:"Maximum tokens of the answer; use offset to get the rest."                     jsonschema:"4000 by default."`
 
-	// ByActor and Session select changes by kind of actor and by run of a door.
+	// ByActor selects changes by the kind of actor. Session selects changes by the session of an interface.
 	ByActor string `json:"-"`
 	Session string `json:"-"`
 }

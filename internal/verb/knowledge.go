@@ -1,5 +1,5 @@
-// This file holds the data for deciding whether a new text repeats foreign text, and records
-// fingerprints for later comparisons.
+// This file contains what is needed to decide whether a new text repeats foreign text. It also records fingerprints of
+// texts for later comparisons.
 
 package verb
 
@@ -13,34 +13,37 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// ProvenanceData is the data, apart from the change, with which changes are stamped.
+// ProvenanceData contains what is needed to determine the origin of a change, besides the change itself.
 type ProvenanceData struct {
-	Memory          *oxbow.Memory                                          // memory of the store (nil if none is open)
-	SessionExposure func(context.Context, session.Caller) session.Exposure // nil if the home does not record sessions
-	DefaultCaller   session.Caller                                         // used if a call's context has no caller
+	// the memory that is being written (nil if none is open)
+	Memory *oxbow.Memory
+	// returns what a session has read (nil if the home does not record sessions)
+	SessionExposure func(context.Context, session.Caller) session.Exposure
+	// the caller, if the context of a call does not contain one
+	DefaultCaller session.Caller
 
-	Fingerprints *fingerprint.File // fingerprints of texts that the home's sessions have read (may be nil)
-	IsAtTerminal bool              // a person types the command at a terminal
+	Fingerprints *fingerprint.File // fingerprints of the texts that sessions of this home have read (may be nil)
+	IsAtTerminal bool              // a person has typed the command at a terminal
 
-	// SecondReader reads the memory a second time, for the comparison with its entries. If it is nil, the
-	// comparison reads the store that is being written.
+	// SecondReader opens the memory a second time, to compare new texts with its entries. If it is nil, the comparison
+	// reads the store that is being written.
 	SecondReader *SecondReader
 }
 
-// SecondReader opens a memory a second time for reading. A store that has found damage accepts no
-// more changes. Therefore the comparison must not read through the store that is written, or damage
-// that only the comparison finds would prevent writing.
+// SecondReader opens a memory a second time, only for reading. A store that has found damage accepts no more changes.
+// If the comparison read through the store that is being written, damage that only the comparison finds would prevent
+// writing.
 type SecondReader struct {
 	// OpenMemory opens the memory a second time.
 	OpenMemory func() (*oxbow.Memory, error)
 
-	mu           sync.RWMutex // locked for reading while the memory is read
+	mu           sync.RWMutex // locked for reading while the memory is in use
 	memory       *oxbow.Memory
-	foreignIndex foreign.Index // of the memory's foreign texts
+	foreignIndex foreign.Index // index of the foreign texts in memory
 }
 
-// Read calls fn with the memory and the index of its foreign texts. Both stay open for the next call unless fn fails.
-// If the memory cannot be opened, fn gets store and an empty index.
+// Read calls fn with the store of the second memory and the index of its foreign texts. Both stay open for the next
+// call, unless fn fails. If the memory cannot be opened, fn is called with store and an empty index.
 func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
 		return readWithEmptyIndex(store, fn)
@@ -57,14 +60,15 @@ func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Ind
 	return err
 }
 
-// readWithEmptyIndex calls fn with a store and an empty index.
+// readWithEmptyIndex calls fn with a store and an index without texts.
 func readWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()
 	return fn(store, index)
 }
 
-// openReadLocked returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
+// openReadLocked opens the memory if necessary, and returns it. r.mu is then locked for reading. If it returns nil,
+// r.mu is not locked.
 func (r *SecondReader) openReadLocked() *oxbow.Memory {
 	r.mu.RLock()
 	if r.memory != nil {
@@ -73,7 +77,7 @@ func (r *SecondReader) openReadLocked() *oxbow.Memory {
 	r.mu.RUnlock()
 	r.mu.Lock()
 	if r.memory == nil {
-		r.memory, _ = r.OpenMemory() // after an error, the store is read instead
+		r.memory, _ = r.OpenMemory() // If opening fails, the caller reads the store that is being written.
 	}
 	r.mu.Unlock()
 	r.mu.RLock()
@@ -84,7 +88,7 @@ func (r *SecondReader) openReadLocked() *oxbow.Memory {
 	return r.memory
 }
 
-// Close closes the memory. The next Read opens it again. It does nothing if r is nil.
+// Close closes the memory. The next Read opens it again. If r is nil, Close does nothing.
 func (r *SecondReader) Close() {
 	if r == nil {
 		return
@@ -93,19 +97,19 @@ func (r *SecondReader) Close() {
 	defer r.mu.Unlock()
 	r.foreignIndex.Close()
 	if r.memory != nil {
-		_ = r.memory.Close() // this cannot lose data, because nothing was written
+		_ = r.memory.Close() // An error cannot mean that data is lost, because nothing was written.
 		r.memory = nil
 	}
 }
 
-// CanVouch reports whether the source is a person at a page or a terminal. Commands without a
-// terminal do not count, because an agent may have started them and hidden the variables that
-// identify agents.
+// CanVouch reports whether the source is certainly a person: at a page, or at a terminal. A command without a terminal
+// does not count, because an agent may have started it without the variables by which agents are recognized.
 func (k *ProvenanceData) CanVouch(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
 
-// RecordFingerprints records fingerprints of the entries for which nobody vouches.
+// RecordFingerprints records fingerprints of those entries for which nobody vouches, so that texts that repeat them
+// are recognized.
 func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 	var texts []fingerprint.ReadText
 	for i := range entries {
@@ -125,9 +129,8 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 
 type fingerprintsKey struct{}
 
-// withFingerprints returns a context with the file of fingerprints. If an entry that nobody vouches for
-// is shown under this context, its fingerprints are recorded, so that a text which repeats the
-// entry is found later.
+// withFingerprints returns a context that contains the file of fingerprints. If an entry for which nobody vouches is
+// shown in a call with this context, its fingerprints are recorded. A text that repeats the entry is then recognized.
 func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx

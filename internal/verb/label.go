@@ -1,4 +1,4 @@
-// This file implements the verbs that list, change, check and suggest labels of many entries.
+// This file converts labels to the texts that answers contain.
 
 package verb
 

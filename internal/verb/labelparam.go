@@ -1,24 +1,24 @@
-// This file lists the parameters that set labels, and those that select entries by labels.
+// This file lists the parameters that set labels and the parameters that select entries by labels.
 
 package verb
 
 import "github.com/oxbow-memory/oxbow"
 
-// labelParam is a parameter for the labels with one key.
+// labelParam describes the parameter for the labels with one key.
 type labelParam struct {
-	name string // name of the parameter, by which the parameter clear removes these labels, too
+	name string // name of the parameter; in the parameter clear, it means these labels
 	key  string // key of the labels
 
-	// newValues returns the values that remember sets. It returns nil if the parameter is not given.
+	// newValues returns the values that a call of remember sets, or nil if the call does not use the parameter.
 	newValues func(in RememberIn) []string
 
-	// requiredValues returns the values that an entry must have to be selected. It is nil if no parameter selects
-	// entries by labels with the key.
+	// requiredValues returns the values of which an entry must have all to be selected. It is nil if the parameter
+	// does not select entries.
 	requiredValues func(n EntrySelection) []string
 }
 
-// labelParams are the parameters for labels. Checks, clear, updates without a text, and the filters of recall, list
-// and export follow from this table.
+// labelParams lists the parameters for labels. The following use this table: checks of arguments, the parameter clear,
+// updates without a text, and the filters of recall, list and export.
 var labelParams = []labelParam{
 	{"project", oxbow.LabelProject, func(in RememberIn) []string { return singleValue(in.Project) },
 		func(n EntrySelection) []string { return singleValue(n.Project) }},
@@ -26,7 +26,8 @@ var labelParams = []labelParam{
 		if in.Tags == nil {
 			return nil
 		}
-		return append([]string{}, oxbow.SplitTags(in.Tags...)...) // not nil, which means no parameter
+		// The result is not nil, because nil would mean that the parameter is not used.
+		return append([]string{}, oxbow.SplitTags(in.Tags...)...)
 	}, func(n EntrySelection) []string { return oxbow.SplitTags(n.Tags...) }},
 	{"related_files", oxbow.LabelFile, func(in RememberIn) []string { return in.RelatedFiles }, nil},
 	{"confidence", oxbow.LabelConfidence, func(in RememberIn) []string {
@@ -37,7 +38,7 @@ var labelParams = []labelParam{
 	}, nil},
 }
 
-// clearableParts returns the parts of an entry that remember can clear.
+// clearableParts returns the names of the parts of an entry that remember can clear.
 func clearableParts() (names []string) {
 	for _, p := range labelParams {
 		names = append(names, p.name)
@@ -45,7 +46,7 @@ func clearableParts() (names []string) {
 	return append(names, "aliases")
 }
 
-// singleValue returns a list with s, or nil if s is empty.
+// singleValue returns a list that contains only s, or nil if s is empty.
 func singleValue(s string) []string {
 	if s == "" {
 		return nil

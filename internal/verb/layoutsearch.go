@@ -1,4 +1,4 @@
-// This file implements searches for the tools of other layouts.
+// This file implements searches for the tools that belong to other layouts.
 
 package verb
 
@@ -10,21 +10,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// entriesPerRanking is the number of entries that each ranking contributes to a fusion (see
+// entriesPerRanking is the number of entries that each of two rankings contributes when they are combined (see
 // [oxbow.Query.Second]).
 const entriesPerRanking = 100
 
-// SearchEntries implements recall for a layout's own tool. It ranks by words and, if the workspace has
-// vectors, also by vectors. The notes report entries without vectors.
+// SearchEntries implements recall for a tool that belongs to a layout. It ranks by words and, if the workspace has
+// vectors, also by vectors. Notes say how many entries have no vector.
 func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, _, err := RecallWithoutDigests(ctx, m, q)
 	return hits, lacked(), err
 }
 
-// FuseVectorRanking fuses a layout's own ranking with the ranking by the workspace's vectors. The
-// function rank returns the IDs of at most limit entries, best first. Without vectors, FuseVectorRanking
-// returns the result of rank.
+// FuseVectorRanking combines a layout's own ranking with the ranking by vectors. The function rank returns the IDs of
+// at most limit entries, the best first. If the workspace has no vectors, FuseVectorRanking returns the result of
+// rank.
 func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, words string, limit int,
 	rank func(limit int) ([]uint64, error)) (ids []uint64, notes []Note, err error) {
 	if w.Vectors == nil || strings.TrimSpace(words) == "" {
@@ -47,7 +47,7 @@ func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, word
 	return ids[:min(len(ids), limit)], w.Vectors.missingNotes(by), nil
 }
 
-// AddNotes appends notes to the text of an answer.
+// AddNotes returns the text of an answer followed by notes, each on a line of its own.
 func (w *Workspace) AddNotes(text string, notes []Note) string {
 	for _, n := range notes {
 		text += "\n\nnote: " + w.NoteText(n)

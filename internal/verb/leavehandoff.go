@@ -1,4 +1,4 @@
-// This file implements the verb that stores a handoff.
+// This file implements the verb that leaves a handoff for the next session.
 
 package verb
 
@@ -26,8 +26,8 @@ type HandoffTaskIn struct {
 	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                               jsonschema:"Take one."`
 }
 
-// HandOff stores a handoff for the next session: a summary, a plan, a profile, skills and files to read. Secrets in
-// these texts are replaced. If in.Session is set, the handoff also has a record of this session. HandOff returns an
+// HandOff stores a handoff for the next session: a summary, a plan, a profile, skills and files to read. It replaces
+// secrets in these texts. If in.Session is set, the handoff also contains a record of that session. It returns an
 // error if there is neither a summary nor a session, or if the profile or a skill does not exist.
 func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, error) {
 	if in.Take {
@@ -44,7 +44,8 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
-	secrets := w.Secrets.redactArguments( // do this before the handoff gets the name by which it is found later
+	// Replace secrets first, before the name of the handoff is derived from the texts.
+	secrets := w.Secrets.redactArguments(
 		ctx,
 		[]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile},
 		[]*[]string{&in.Skills, &in.FilesToRead},
@@ -73,7 +74,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	return SavedOut{h.Name, h.Version, notes}, nil
 }
 
-// sessionRecord returns the record of an archived session.
+// sessionRecord returns the record of the session with this name in the archive.
 func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -94,9 +95,9 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 	return record, err
 }
 
-// withAgentSource returns a context whose changes are the agent's if the caller is a person. The agent wrote the
-// texts of a record, so a person who stores the record does not vouch for them. A record has no text from
-// calls that returned foreign text, so the changes get no taints.
+// withAgentSource returns a context for storing a session's record. If a person makes the call, changes with this
+// context count as the agent's, because the agent wrote the texts in the record and the person does not vouch for
+// them. They get no taints, because a record contains no text from calls that returned foreign text.
 func withAgentSource(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {
@@ -108,22 +109,22 @@ func withAgentSource(ctx context.Context) context.Context {
 
 // checkProfileAndSkills returns an error if the handoff names a profile or a skill that does not exist. The error
 // lists the names that exist. A profile or skill that exists but cannot be loaded is not an error, because somebody
-// may repair it; notLoadableNotes reports such parts in a note. checkProfileAndSkills accepts all names if the session
-// is bound to a profile, or if the profiles cannot be read.
+// may repair it; notLoadableNotes reports it. If the session is bound to a profile, or if the profiles cannot be read,
+// all names are accepted.
 func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil
 	}
 	l, err := w.Loader()
 	if err != nil || l.BoundProfile != nil {
-		return nil // a handoff can be written even if the home's profiles cannot be read
+		return nil // A handoff can be stored even if the home's profiles cannot be read.
 	}
 	if name := in.MemoryProfile; name != "" {
 		_, err := l.Profiles.Resolve(name)
 		var unknown *profile.UnknownError
 		isUnknown := errors.As(err, &unknown) && unknown.Name == name
 		if isUnknown || profile.CheckName(name) != nil {
-			names, _ := l.Profiles.Names() // without the list, the error is still clear
+			names, _ := l.Profiles.Names() // Ignore the error, because the message is clear without the list.
 			return Advise(
 				InvalidValue("memory_profile", name, "is not a profile"),
 				knownNamesAdvice("profiles", names),
@@ -131,7 +132,7 @@ func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 		}
 	}
 	if len(l.Skills.Roots) == 0 {
-		return nil // the caller may not know which skills there are
+		return nil // The caller may not be allowed to know which skills exist.
 	}
 	for _, name := range in.Skills {
 		if _, err := l.Skills.Find(name); errors.Is(err, oxbow.ErrInvalid) {
@@ -141,10 +142,10 @@ func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 	return nil
 }
 
-// maxListedNames is the maximum number of names that an error lists.
+// maxListedNames is the maximum number of names that an error message lists.
 const maxListedNames = 20
 
-// knownNamesAdvice returns advice with the names that a call may use.
+// knownNamesAdvice returns advice that lists the names that a call may use.
 func knownNamesAdvice(plural string, names []string) string {
 	if len(names) == 0 {
 		return "there are no " + plural + " yet: leave it out"
@@ -157,9 +158,8 @@ func knownNamesAdvice(plural string, names []string) string {
 	return plural + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notLoadableNotes returns notes about parts of a handoff that cannot be loaded now. It returns nil for
-// a session that is bound to a profile, because the session does not know what the next session
-// may load.
+// notLoadableNotes returns notes about a profile and skills in a handoff that cannot be loaded now. It returns nil for
+// a session that is bound to a profile, because such a session does not know what the next session may load.
 func (w *Workspace) notLoadableNotes(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
 	if err != nil || l.BoundProfile != nil {

@@ -1,4 +1,4 @@
-// This file builds a memory's index after a change of many entries.
+// This file builds the index of a memory after many entries were written.
 
 package verb
 
@@ -11,14 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// IndexAfterLargeWrite builds the index of a memory after a large write, so that the next recall need not build the
-// index. A write is large if it wrote at least half of the entries or, if an index file exists, at least
-// minLargeWrite plus a 64th of the entries. IndexAfterLargeWrite does nothing in a hook, because a hook does not
-// have the time to read so many entries and does not save an index. IndexAfterLargeWrite ignores errors, because
-// the next recall then builds the index.
+// IndexAfterLargeWrite builds the index of a memory after a large write, so that the next recall need not build it. A
+// write is large if it wrote at least half of the entries. If an index file exists, it is large if it wrote at least
+// minLargeWrite plus a 64th of the entries. Errors are ignored, because the next recall then builds the index.
 //
-// If many entries were written, IndexAfterLargeWrite also writes the index of foreign texts, so that the next
-// change need not read the written entries.
+// After a large write, it also writes the index of foreign texts, so that the next change need not read the new
+// entries. In a hook it does nothing, because a hook has no time to read so many entries and does not save an index.
 func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries int) {
 	if writtenEntries >= minLargeWrite {
 		_ = foreign.SaveIndex(ctx, m)
@@ -29,7 +27,7 @@ func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries i
 	}
 }
 
-// isLargeWrite reports whether so many entries of a memory were written that its index should be built now.
+// isLargeWrite reports whether so many entries were written that the index should be built now.
 func isLargeWrite(writtenEntries int, s oxbow.Stats) bool {
 	if 2*writtenEntries >= s.Entries {
 		return true
@@ -37,12 +35,10 @@ func isLargeWrite(writtenEntries int, s oxbow.Stats) bool {
 	return writtenEntries >= minLargeWrite+s.Entries/64 && hasIndexFile(s.Path)
 }
 
-// minLargeWrite plus a 64th of all entries is the smallest number of written entries for which IndexAfterLargeWrite
-// replaces an existing index file.
+// minLargeWrite is a part of the limit for replacing an existing index file (see [IndexAfterLargeWrite]).
 const minLargeWrite = 256
 
-// hasIndexFile reports whether a store has an index file that is not empty. The file is empty if no
-// index was needed yet.
+// hasIndexFile reports whether a store has an index file with content. The file is empty if no index was needed yet.
 func hasIndexFile(store string) bool {
 	fi, err := os.Stat(store + index.FileSuffix)
 	return err == nil && fi.Size() > 0

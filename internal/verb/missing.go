@@ -1,4 +1,4 @@
-// This file makes the error for an unknown name.
+// This file adds advice to the error for an unknown name.
 
 package verb
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// AdviseUnknownName adds advice to the error of an unknown name: the change to restore if the entry was
-// forgotten, otherwise the nearest names.
+// AdviseUnknownName adds advice to the error for an unknown name. If the entry was forgotten, the advice names the
+// change to restore. Otherwise it names similar names.
 func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name string, err error) error {
 	if !errors.Is(err, oxbow.ErrNotFound) || w.noAdvice {
 		return err
@@ -38,7 +38,7 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 	lost := &unknownNameError{err: err, name: name}
 	for v, verr := range m.Versions(ctx, name) {
 		if verr != nil {
-			break // the entry is unknown, or the store does not keep a history
+			break // No entry ever had the name, or the store has no history.
 		}
 		if v.Verb == oxbow.VerbRemove {
 			lost.removedSeq, lost.lastSeq = v.Seq, v.Prev
@@ -53,11 +53,11 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 	return lost
 }
 
-// TeamSuffix is appended to the name of an entry in team files if the home has an entry with the same
-// name.
+// TeamSuffix is appended to the name of an entry in team files if the home contains an entry with the same name.
 const TeamSuffix = " (team)"
 
-// teamFileAdvice says how an entry in team files is changed. name is the name with which it is shown.
+// teamFileAdvice returns advice on how to change an entry in team files. name is the name under which the entry is
+// shown.
 func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	const edit = "edit this file, which oxbow team status names; or "
 	plain, isTwin := strings.CutSuffix(name, TeamSuffix)
@@ -68,7 +68,7 @@ func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	return edit + "take it back into your home: oxbow team unshare " + text.QuoteShellOperand(name)
 }
 
-// adviseUnknownVersion adds the existing versions to the error that NAME@SEQ does not exist.
+// adviseUnknownVersion adds the versions that exist to the error for an unknown version such as NAME@SEQ.
 func (w *Workspace) adviseUnknownVersion(
 	ctx context.Context,
 	m *oxbow.Memory,

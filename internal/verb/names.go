@@ -12,22 +12,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// NamesIn is the argument of Names.
+// NamesIn is the argument of EntryNames.
 type NamesIn struct {
 	Prefix string `json:"prefix,omitempty" usage:"Only names that begin so."`
 	Limit  int    `json:"limit" usage:"Most names."`
 }
 
-// NamesOut is the result of Names.
+// NamesOut is the result of EntryNames.
 type NamesOut struct {
 	Names []string `json:"names"`
 }
 
-// namesTimeout is the maximum time for finding names, because the shell waits.
+// namesTimeout is the maximum time for finding names. It is short because the person waits for the shell.
 const namesTimeout = 300 * time.Millisecond
 
-// EntryNames returns the entry names that begin with the prefix or, if the prefix is empty, the names
-// of the newest entries. It stops at the limit or after namesTimeout.
+// EntryNames returns the names of entries that begin with the prefix. If the prefix is empty, it returns the names of
+// the newest entries. It ends at the limit or after namesTimeout.
 func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
 	out := NamesOut{Names: []string{}}
 	if in.Prefix == "" {

@@ -1,4 +1,4 @@
-// This file tests the verb that lists names for a shell.
+// This file tests the verb that returns names for completion in a shell.
 
 package verb
 

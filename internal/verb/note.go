@@ -1,5 +1,5 @@
-// This file implements notes, which are facts in an answer. Each door writes the references in a
-// note in its own words.
+// This file implements notes, which are sentences in an answer. A note may refer to verbs or parameters. Each
+// interface (command line, MCP, HTTP) words such a reference in its own way.
 
 package verb
 
@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call.
-// [Note.String] and [Note.MarshalText], and therefore JSON, use the words for models. The zero Note is empty.
+// Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call. [Note.String] and
+// [Note.MarshalText], and therefore JSON, use the wording for models. The zero Note is empty.
 type Note struct {
 	format string
 	args   []any
-	// Rewrites the commands in the sentence (may be nil); see [Workspace.RewriteCommands].
+	// rewrites the commands in the sentence (may be nil); see [Workspace.RewriteCommands]
 	rewriteCommands func(string) string
 }
 
-// Notef returns a note that is formatted as by [fmt.Sprintf]. The format needs %s for an argument that is a
-// [Reference].
+// Notef returns a note with a format as for [fmt.Sprintf]. The verb for a [Reference] must be %s.
 func Notef(format string, args ...any) Note { return Note{format: format, args: args} }
 
-// PlainNote returns a note that consists of a sentence without references.
+// PlainNote returns a note that consists of one sentence and contains no reference.
 func PlainNote(sentence string) Note { return Notef("%s", sentence) }
 
-// PlainNotes is like PlainNote, for several sentences.
+// PlainNotes returns a note for each sentence. The notes contain no references.
 func PlainNotes(sentences []string) []Note {
 	var ns []Note
 	for _, s := range sentences {
@@ -35,7 +34,8 @@ func PlainNotes(sentences []string) []Note {
 	return ns
 }
 
-// Render returns the sentence with the references in the words of a door.
+// Render returns the sentence for an interface. The function referenceText returns the interface's wording of a
+// reference.
 func (n Note) Render(referenceText func(Reference) string) string {
 	args := slices.Clone(n.args)
 	for i, a := range args {
@@ -50,7 +50,7 @@ func (n Note) Render(referenceText func(Reference) string) string {
 	return said
 }
 
-// String returns the sentence in the words for models.
+// String returns the sentence as it is worded for models.
 func (n Note) String() string { return n.Render(Reference.modelText) }
 
 // ForModel implements [report.WordedValue].
@@ -59,14 +59,13 @@ func (n Note) ForModel() string { return n.String() }
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The note's references are
-// lost.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The references become plain text.
 func (n *Note) UnmarshalText(b []byte) error {
 	*n = PlainNote(string(b))
 	return nil
 }
 
-// renameParam returns the note with a parameter renamed.
+// renameParam returns the note with references to another parameter instead of oldName.
 func (n Note) renameParam(oldName, newName ParamRef) Note {
 	args := slices.Clone(n.args)
 	for i, a := range args {
@@ -77,10 +76,10 @@ func (n Note) renameParam(oldName, newName ParamRef) Note {
 	return Note{n.format, args, n.rewriteCommands}
 }
 
-// RefersTo reports whether the note refers to a parameter.
+// RefersTo reports whether the note contains a reference to the parameter.
 func (n Note) RefersTo(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
 
-// JoinNotes joins several notes to a single note.
+// JoinNotes returns a note that contains the sentences of all notes.
 func JoinNotes(notes []Note) Note {
 	var formats []string
 	var args []any
@@ -90,34 +89,34 @@ func JoinNotes(notes []Note) Note {
 	return Notef(strings.Join(formats, "; "), args...)
 }
 
-// Reference is a part of a note that each door writes in its own words: a [ParamRef], [VerbRef],
+// Reference is a part of a note that each interface words in its own way. It is a [ParamRef], [VerbRef],
 // [NextPageRef], [PersonCommandRef] or *[CallHint].
 type Reference interface {
-	modelText() string // the text for models
+	modelText() string // modelText returns the wording for models.
 }
 
-// ParamRef is the name of a parameter, such as max_tokens.
+// ParamRef refers to a parameter, such as max_tokens.
 type ParamRef string
 
-// VerbRef is the name of a verb, such as list.
+// VerbRef refers to a verb, such as list.
 type VerbRef string
 
-// NextPageRef is the offset of the next page.
+// NextPageRef refers to the call that returns the next page, which begins at this offset.
 type NextPageRef int
 
-// PersonCommandRef is a command of oxbow that people run, such as "oxbow check".
+// PersonCommandRef refers to a command of oxbow that only people run, such as "oxbow check".
 type PersonCommandRef string
 
-// CallHint is a call that the caller should make next. A sentence of its own ends with Does, the effect
-// of the call ("brings it back"). A clause within a sentence ends with To, the purpose of the call
-// ("bring it back").
+// CallHint suggests a call that the caller should make next. If the hint is a sentence, it ends with Does, which is
+// the effect of the call ("brings it back"). If the hint is a part of a sentence, it ends with To, which is the
+// purpose of the call ("bring it back").
 type CallHint struct {
 	Verb     string
 	Args     []Arg
 	Does, To string
 }
 
-// Arg is an argument of a call.
+// Arg is an argument in a [CallHint].
 type Arg struct {
 	Name  string
 	Value any

@@ -1,4 +1,4 @@
-// This file makes the error for a restore call that does not specify which version to restore.
+// This file makes the error for a call of restore that does not say which version to restore.
 
 package verb
 
@@ -8,11 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// notForgottenError reports that restore needs the number of a version, because the entry was not
-// forgotten.
+// notForgottenError means that a call of restore must name a version, because the entry was not forgotten.
 type notForgottenError struct {
 	name       string
-	earlierSeq uint64 // change that made the version before the current version (0 if none exists)
+	earlierSeq uint64 // number of the change that wrote the version before the current version (0 if there is none)
 }
 
 func (e *notForgottenError) Error() string {

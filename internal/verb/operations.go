@@ -1,5 +1,5 @@
-// This file groups changes as a person counts them. An import is a single operation, however many
-// changes it made.
+// This file groups changes as a person would count them. An import counts as one operation, even if it made many
+// changes.
 
 package verb
 
@@ -9,17 +9,17 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Operation is a change, or several changes of the same import.
+// Operation is a single change, or all changes of an import.
 type Operation struct {
-	Change          // the newest change, with the entries of all changes, newest first
+	Change          // the newest change; its entries are those of all changes, newest first
 	FirstSeq uint64 // number of the oldest change
 }
 
-// IsImport reports whether the operation is an import that needed several changes.
+// IsImport reports whether the operation is an import that made several changes.
 func (o Operation) IsImport() bool { return o.FirstSeq < o.Seq }
 
-// JoinImportChanges joins each import's changes. The changes are in log order, newest first. An
-// import's changes are joined only if they follow each other.
+// JoinImportChanges groups the changes of each import into one operation. The changes must be in the order of the log,
+// newest first. Changes of an import are joined only if they directly follow each other.
 func JoinImportChanges(changes []Change) []Operation {
 	var ops []Operation
 	for _, c := range changes {
@@ -33,7 +33,8 @@ func JoinImportChanges(changes []Change) []Operation {
 	return ops
 }
 
-// isSameImport is like [oxbow.Change.OneImport] for changes in an answer.
+// isSameImport reports whether c belongs to the same import as o, like [oxbow.Change.OneImport] for changes in an
+// answer.
 func (o Operation) isSameImport(c Change) bool {
 	isImport := c.Source.Actor == string(oxbow.Imported) && c.Note != "" && c.Source.Session != ""
 	sameCall := c.Source.Session == o.Source.Session && c.Source.Actor == o.Source.Actor &&

@@ -1,5 +1,5 @@
-// This file labels an agent's text with the entries and turns that it was made from. They are found
-// among the texts that the session was shown.
+// This file records which entries and turns a session was shown. An agent's new text is compared with them, and gets
+// labels that name the entries and turns from which it was made.
 
 package verb
 
@@ -13,20 +13,19 @@ import (
 
 type ledgerKey struct{}
 
-// WithLedger returns a context for the calls of a session. Entries that are shown to the session
-// are recorded in s, because the session's texts may be made from them. Servers call WithLedger.
+// WithLedger returns a context for the calls of a session. Entries that are shown in these calls are recorded in s,
+// because the session may make new texts from them. Servers use it.
 func WithLedger(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
 
-// ContextLedger returns the record of the texts that the context's session was shown. It returns nil if the
-// context has no record.
+// ContextLedger returns the record of the texts that a session was shown, or nil if the context contains none.
 func ContextLedger(ctx context.Context) *lineage.Ledger {
 	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
 	return l
 }
 
-// RecordShown records that the session of the context is shown entries.
+// RecordShown records that entries are shown to the session of the context.
 func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
 	if p, ok := ctx.Value(fingerprintsKey{}).(fingerprint.File); ok {
 		RecordFingerprints(p, entries...)
@@ -41,7 +40,7 @@ func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
 
 type turnsKey struct{}
 
-// withOriginTurns returns a context in which a change may have labels that name turns.
+// withOriginTurns returns a context. A change with this context may have labels that name these turns.
 func withOriginTurns(ctx context.Context, turns []string) context.Context {
 	if turns == nil {
 		return ctx
@@ -49,7 +48,7 @@ func withOriginTurns(ctx context.Context, turns []string) context.Context {
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
 
-// ContextOriginTurns returns the turns that a change under the context may name in labels (see withOriginTurns).
+// ContextOriginTurns returns the turns that a change with this context may name in labels (see withOriginTurns).
 func ContextOriginTurns(ctx context.Context) []string {
 	turns, _ := ctx.Value(turnsKey{}).([]string)
 	return turns

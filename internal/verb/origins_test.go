@@ -1,4 +1,4 @@
-// This file tests who may specify the sources of an entry.
+// This file tests which callers may say from what an entry was made.
 
 package verb_test
 
@@ -33,10 +33,10 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		turns []string
 		want  string
 	}{
-		{oxbow.Agent, nil, "from:page@1 tag:t"}, // existing labels are kept
+		{oxbow.Agent, nil, "from:page@1 tag:t"}, // labels that the entry already has are kept
 		{oxbow.Agent, []string{"claude/a/0001"}, "from:claude/a/0001 from:page@1 tag:t"},
 		{oxbow.Imported, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
-		// a person who has not written the text
+		// the caller is a person who has not written the text
 		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"},
 	} {
 		ctx := verb.WithOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
@@ -56,7 +56,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 			t.Errorf("by %s: %q, want %q", c.by, s, c.want)
 		}
 	}
-	// A later change in the same call does not remove the stamps.
+	// A later change in the same call does not remove the labels that say where the text comes from.
 	ctx := verb.WithTaints(
 		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}),
 		[]string{"WebFetch x"},

@@ -11,47 +11,49 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// Entry is an entry, or a part of it, in a result.
+// Entry is an entry, or a part of an entry, in a result.
 type Entry struct {
-	ID    uint64  `json:"id"`
-	Name  string  `json:"name"`
-	Kind  string  `json:"kind"`
-	Score float64 `json:"score,omitempty"` // only in hits (higher is better)
-	// part of the content that fits the query best, joined to a single line
+	ID   uint64 `json:"id"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// rank of a hit; a higher score is better (0 for an entry that is not a hit)
+	Score float64 `json:"score,omitempty"`
+	// the part of the content that fits the query best, on one line
 	Snippet string              `json:"snippet,omitempty"`
-	Content *string             `json:"content,omitempty"` // the whole content, or absent
+	Content *string             `json:"content,omitempty"` // the whole content (nil if the result does not contain it)
 	Aliases []string            `json:"aliases"`           // never null
-	Labels  map[string][]string `json:"labels"`            // values by key, sorted (never null)
-	Created string              `json:"created"`           // RFC 3339, UTC
-	Updated string              `json:"updated"`           // RFC 3339, UTC
+	Labels  map[string][]string `json:"labels"`            // values of the labels by key, sorted (never null)
+	Created string              `json:"created"`           // time in RFC 3339 format, in UTC
+	Updated string              `json:"updated"`           // time in RFC 3339 format, in UTC
 	Version uint64              `json:"version"`           // number of the change that wrote this version
 	Source  Source              `json:"source"`
 	Trust   string              `json:"trust,omitempty"` // "tainted", "quarantined" or ""
 
-	// files that the entry cites, if there is a working tree to check them against
+	// state of the files to which the entry refers (nil if there is no working tree)
 	Citations []FileRef `json:"citations,omitempty"`
 
-	SameContentNames []string     `json:"alike,omitempty"`  // names of hits with the same content, which are not shown
-	TurnsBefore      []Turn       `json:"before,omitempty"` // turns before a hit in a conversation, oldest first
+	// names of other hits that are not shown because their content is the same
+	SameContentNames []string     `json:"alike,omitempty"`
+	TurnsBefore      []Turn       `json:"before,omitempty"` // turns of the conversation before a hit, oldest first
 	TurnsAfter       []Turn       `json:"after,omitempty"`
 	Explanation      *Explanation `json:"explanation,omitempty"`
 
-	availableTurns [2][]Turn // all available turns for Before and After, nearest first
+	availableTurns [2][]Turn // all turns that TurnsBefore and TurnsAfter may show, the nearest first
 
 	HitText      string   `json:"-"` // content of a hit, for interfaces that show some of its lines
-	MatchedWords []string `json:"-"` // words in lower case that the query matched in the name and text of a hit
+	MatchedWords []string `json:"-"` // words in the hit's name and text that the query matched, in lower case
 }
 
-// Turn is a turn before or after a hit in a conversation.
+// Turn is one turn of a conversation, before or after a hit.
 type Turn struct {
 	Name    string `json:"name"`
 	Content string `json:"content"`
 }
 
-// Source says who wrote a version. The interface determines by, door, session and profile.
-// The caller claims client and agent, which are not checked.
+// Source says who wrote a version. Actor, Door, Session and Profile are determined by oxbow. Client and Agent are
+// claims of the caller, which nobody has checked.
 type Source struct {
-	Actor   string `json:"by,omitempty"` // person, agent, tool, import, or team
+	Actor   string `json:"by,omitempty"` // kind of author: person, agent, tool, import or team
 	Door    string `json:"door,omitempty"`
 	Client  string `json:"client,omitempty"`
 	Agent   string `json:"agent,omitempty"`
@@ -60,7 +62,7 @@ type Source struct {
 	Ref     string `json:"ref,omitempty"`
 }
 
-// TokenName returns the name of the token with which a change was made, or "".
+// TokenName returns the name of the token with which the change was made, or "" if there was none.
 func (s Source) TokenName() string {
 	name, _, ok := strings.Cut(s.Session, ":")
 	if !ok || s.Door != "http" {
@@ -69,19 +71,18 @@ func (s Source) TokenName() string {
 	return name
 }
 
-// ClientSession returns the ID of the client's session that made a change, or "" if it is
-// not known.
+// ClientSession returns the ID that the client gave to the session that made the change, or "" if it is unknown.
 func (s Source) ClientSession() string {
 	_, id, _ := strings.Cut(s.SessionName(), "/")
 	return id
 }
 
-// SessionName returns the session that made a change, in the form CLIENT/SESSION that verbs accept.
-// It returns "" if the session is not known.
+// SessionName returns the session that made the change, in the form CLIENT/SESSION, which verbs accept. It returns ""
+// if the session is unknown.
 func (s Source) SessionName() string { return session.SourceSession(oxbow.Source{Ref: s.Ref}) }
 
-// ReviewedCommit returns, for the text of a team file, the branch and commit that contain the text
-// as shown. For other texts it returns "".
+// ReviewedCommit returns the branch and the commit that contain the text, if it is a reviewed text in a team file. For
+// other texts it returns "".
 func (s Source) ReviewedCommit() string {
 	if s.Actor != string(oxbow.Team) {
 		return ""
@@ -89,7 +90,7 @@ func (s Source) ReviewedCommit() string {
 	return s.Ref
 }
 
-// Explanation shows how a score adds up, like [oxbow.Explanation].
+// Explanation shows how a score is computed, like [oxbow.Explanation].
 type Explanation struct {
 	Formula string      `json:"formula"`
 	Entries int         `json:"entries"`
@@ -98,19 +99,20 @@ type Explanation struct {
 	Terms   []TermScore `json:"terms"`
 }
 
-// TermScore is a term's contribution to a score.
+// TermScore says what one term of the query contributes to a score.
 type TermScore struct {
-	Term   string       `json:"term"`
-	Word   string       `json:"word,omitempty"` // word in the query, if the term is its stem or correction
+	Term string `json:"term"`
+	// the word that the query contains, if the term is its stem or its correction
+	Word   string       `json:"word,omitempty"`
 	Weight float64      `json:"weight"`
 	TF     float64      `json:"tf"`
 	DF     int          `json:"df"`
 	IDF    float64      `json:"idf"`
 	Score  float64      `json:"score"`
-	Fields []FieldScore `json:"fields,omitempty"` // their scores add up to Score
+	Fields []FieldScore `json:"fields,omitempty"` // contribution of each field; their sum is Score
 }
 
-// FieldScore is a field's contribution to a term's score.
+// FieldScore says what one field of an entry contributes to a term's score.
 type FieldScore struct {
 	Field string  `json:"field"`
 	TF    float64 `json:"tf"`
@@ -119,46 +121,47 @@ type FieldScore struct {
 
 // RememberOut is the result of remember.
 type RememberOut struct {
-	Entry          // with a snippet instead of the content, which the caller has
-	Outcome string `json:"outcome"` // added, updated or unchanged
+	Entry          // the entry with a snippet instead of its content, because the caller knows the content
+	Outcome string `json:"outcome"` // "added", "updated" or "unchanged"
 	Notes   []Note `json:"notes,omitempty"`
 
-	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call wrote it
+	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call stored it
 }
 
 // RecallOut is the result of recall.
 type RecallOut struct {
-	Hits       []Entry `json:"hits"` // best first
+	Hits       []Entry `json:"hits"` // the hits, the best first
 	HasMore    bool    `json:"more,omitempty"`
 	AsOf       uint64  `json:"as_of,omitempty"`
-	TokensUsed int     `json:"tokens_used"` // estimated tokens of the text
-	// number of hits whose content did not fit (some of these have a snippet)
-	ContentsLeftOut int      `json:"left_out,omitempty"`
-	EmptyReasons    []Note   `json:"why,omitempty"`   // reasons why nothing was found
-	SimilarNames    []string `json:"near,omitempty"`  // names and label values that are similar to the query
-	Notes           []Note   `json:"notes,omitempty"` // further information for the caller
+	TokensUsed int     `json:"tokens_used"` // estimated number of tokens in the answer's text
+	// number of hits whose whole content did not fit (they may have a snippet)
+	ContentsLeftOut int    `json:"left_out,omitempty"`
+	EmptyReasons    []Note `json:"why,omitempty"` // reasons why nothing was found (nil if there are hits)
+	// names and label values that are similar to the words of the query
+	SimilarNames []string `json:"near,omitempty"`
+	Notes        []Note   `json:"notes,omitempty"` // other information for the caller
 }
 
-// Page is the byte range of a text that a result contains.
+// Page says which bytes of a text a result contains.
 type Page struct {
-	Offset     int `json:"offset,omitempty"`      // offset of the first byte
-	NextOffset int `json:"next_offset,omitempty"` // offset of the next page (0 on the last page)
-	Size       int `json:"size,omitempty"`        // size of the whole text
+	Offset     int `json:"offset,omitempty"`      // offset at which this page begins
+	NextOffset int `json:"next_offset,omitempty"` // offset at which the next page begins (0 on the last page)
+	Size       int `json:"size,omitempty"`        // size of the whole text in bytes
 }
 
 // GetOut is the result of get.
 type GetOut struct {
 	Entry
-	Page              // range of the content
-	ShownTurns int    `json:"shown,omitempty"` // number of turns in which hooks showed the entry to a model
-	UsedTurns  int    `json:"used,omitempty"`  // number of these turns in which the agent used it
+	Page              // which part of the content the result contains
+	ShownTurns int    `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
+	UsedTurns  int    `json:"used,omitempty"`  // in how many of these turns the agent used the entry
 	Notes      []Note `json:"notes,omitempty"`
 }
 
 // ListOut is the result of list.
 type ListOut struct {
-	Total        int      `json:"total"`   // number of selected entries, not counting the limit
-	Entries      []Entry  `json:"entries"` // newest first
+	Total        int      `json:"total"`   // number of all selected entries, even if the limit leaves some out
+	Entries      []Entry  `json:"entries"` // the entries, the newest first
 	NextOffset   int      `json:"next_offset,omitempty"`
 	EmptyReasons []Note   `json:"why,omitempty"`
 	SimilarNames []string `json:"near,omitempty"`
@@ -167,14 +170,14 @@ type ListOut struct {
 
 // ForgetOut is the result of forget.
 type ForgetOut struct {
-	Entry            // the entry before it was forgotten, with a snippet
-	Forgotten bool   `json:"forgotten"`       // false for a dry run
-	Final     bool   `json:"final,omitempty"` // cannot be undone, because the layout does not keep a history
+	Entry            // the entry before the call, with a snippet instead of its content
+	Forgotten bool   `json:"forgotten"`       // the entry was removed (false for a dry run)
+	Final     bool   `json:"final,omitempty"` // the entry cannot be restored, because the layout has no history
 	Seq       uint64 `json:"seq,omitempty"`
 	Notes     []Note `json:"notes,omitempty"`
 }
 
-// Change is a change in the log.
+// Change is a change of the memory, as answers describe it.
 type Change struct {
 	Seq          uint64         `json:"seq"`
 	Time         string         `json:"time"`
@@ -184,12 +187,12 @@ type Change struct {
 	Entries      []TouchedEntry `json:"entries"`
 }
 
-// TouchedEntry is an entry after a change.
+// TouchedEntry is an entry that a change has written or removed, as it is after the change.
 type TouchedEntry struct {
 	Name    string `json:"name"`
 	Verb    string `json:"verb"`
-	PrevSeq uint64 `json:"prev,omitempty"` // number of the entry's previous change
-	// beginning of the content after the change (only for a change's first ten entries)
+	PrevSeq uint64 `json:"prev,omitempty"` // number of the change that wrote the entry's previous version
+	// beginning of the content after the change (only for the first ten entries of a change)
 	Snippet  string `json:"snippet,omitempty"`
 	IsErased bool   `json:"erased,omitempty"`
 }
@@ -197,7 +200,7 @@ type TouchedEntry struct {
 // HistoryOut is the result of history.
 type HistoryOut struct {
 	Name       string   `json:"name,omitempty"`
-	Changes    []Change `json:"changes"` // newest first
+	Changes    []Change `json:"changes"` // the changes, the newest first
 	HasMore    bool     `json:"more,omitempty"`
 	NextOffset int      `json:"next_offset,omitempty"`
 	Notes      []Note   `json:"notes,omitempty"`
@@ -206,27 +209,27 @@ type HistoryOut struct {
 // UndoOut is the result of undo.
 type UndoOut struct {
 	DryRun bool     `json:"dry_run,omitempty"`
-	Seq    uint64   `json:"seq,omitempty"` // number of the change that undid these changes
-	Undone []Change `json:"undone"`        // newest first
+	Seq    uint64   `json:"seq,omitempty"` // number of the change that was made by this undo
+	Undone []Change `json:"undone"`        // the changes that were undone, the newest first
 	Notes  []Note   `json:"notes,omitempty"`
 
-	// Tidied is the change that was undone if a home in another layout keeps the texts that consolidate and compress
-	// replaced. Then Undone is empty.
+	// Tidied is set, and Undone is empty, if a change by consolidate or compress was undone in a home with another
+	// layout.
 	Tidied *Tidied `json:"tidied,omitempty"`
 }
 
 // RestoreOut is the result of restore.
 type RestoreOut struct {
 	Entry
-	Seq         uint64 `json:"seq"`  // number of the change that restored the entry
-	RestoredSeq uint64 `json:"from"` // number of the change with the restored version
+	Seq         uint64 `json:"seq"`  // number of the change that was made by this call
+	RestoredSeq uint64 `json:"from"` // number of the change that had written the restored version
 	Notes       []Note `json:"notes,omitempty"`
 
-	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call wrote it
+	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call stored it
 }
 
-// FormatTimestamp formats a time for results: RFC 3339, UTC, in whole seconds. It returns "" for
-// the zero time. Version numbers distinguish changes within a second.
+// FormatTimestamp formats a time for results: in RFC 3339 format, in UTC, in whole seconds. It returns "" for the zero
+// time. Several changes in a second have different version numbers.
 func FormatTimestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -234,8 +237,8 @@ func FormatTimestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// makeEntry returns the entry in the form for answers, without the content and the session. Answers
-// to history contain these.
+// makeEntry converts an entry for an answer. The result contains neither the content nor the session, which only
+// answers about the history contain.
 func makeEntry(e oxbow.Entry) Entry {
 	trust := e.Trust()
 	if TrustWarning(trust) == "" {
@@ -255,8 +258,8 @@ func makeEntry(e oxbow.Entry) Entry {
 	return a
 }
 
-// outlineEntry returns the entry with a snippet instead of its content. It withholds text that
-// the caller of the context may not see.
+// outlineEntry converts an entry for an answer, with a snippet instead of its content. A text that the caller may not
+// see is replaced.
 func outlineEntry(ctx context.Context, e oxbow.Entry) Entry {
 	WithholdQuarantinedText(ctx, &e)
 	a := makeEntry(e)
@@ -269,11 +272,11 @@ func MakeSource(s oxbow.Source) Source {
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouchedEntries is the maximum number of a change's entries that a text names, and that have a snippet
-// in the answer. An import may change many more.
+// maxTouchedEntries is the maximum number of entries in a change that the answer's text names and for which the answer
+// contains a snippet. An import may change many more.
 const maxTouchedEntries = 10
 
-// VisibleChange returns a change as the caller of the context may see it.
+// VisibleChange converts a change for an answer. Texts that the caller may not see are replaced.
 func (p PastTextFilter) VisibleChange(ctx context.Context, c oxbow.Change) Change {
 	a := Change{
 		Seq:          c.Seq,

@@ -1,5 +1,4 @@
-// This file implements token budgets. An answer is cut so that its text fits the budget, and then
-// states where the next page begins.
+// This file implements token budgets. An answer that is too long is cut, and a note says where the next page begins.
 
 package verb
 
@@ -16,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Default budgets of answers, in tokens. The budget for recall has room for five entries of a
-// few paragraphs each. Clients cut or hide results that are longer than a page.
+// Default budgets of answers, in tokens. The budget of recall is enough for five entries of a few paragraphs each.
+// Clients cut or hide answers that are longer than pageTokens.
 const (
 	defaultMaxTokens = 2000
 	pageTokens       = 4000
 )
 
-// noteTokens is the part of a budget reserved for a note about cuts.
+// noteTokens is the part of each budget that is reserved for a note about what was cut.
 const noteTokens = 30
 
-// tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit, the result is
-// defaultTokens, or unlimited for doors with a reader who can scroll.
+// tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit, it is defaultTokens, or
+// unlimited if a reader can scroll.
 func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) {
 	switch {
 	case requested != nil && *requested < 1:
@@ -44,7 +43,7 @@ func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) 
 	return defaultTokens, nil
 }
 
-// PageBounds returns the offset of a page and its budget.
+// PageBounds returns the offset at which a page begins, and its budget in tokens. It checks the arguments.
 func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit int, err error) {
 	if offset != nil {
 		firstByte = *offset
@@ -56,8 +55,8 @@ func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit in
 	return firstByte, tokenLimit, err
 }
 
-// CountFitting returns how many items fit a budget of maxTokens tokens, with spentTokens tokens already used. Items
-// are described by describe.
+// CountFitting returns how many of the first items fit into a budget of maxTokens tokens, of which spentTokens are
+// already used. The function describe returns the record of an item.
 func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
@@ -68,7 +67,7 @@ func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T)
 		spentTokens += prompt.EstimateTokens(b.String())
 		room := maxTokens
 		if i < len(items)-1 {
-			room -= noteTokens // if items follow, the page needs a note about them
+			room -= noteTokens // If more items follow, the page needs a note about them.
 		}
 		if spentTokens > room {
 			return i
@@ -77,8 +76,8 @@ func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T)
 	return len(items)
 }
 
-// PageCutNote returns a note that the answer has only shownCount of all items, and where the next page begins. total
-// is the number of all items.
+// PageCutNote returns a note which says that the answer contains only shownCount items of total, and where the next
+// page begins.
 func PageCutNote(total, shownCount, offset, maxTokens int, singular, plural string) Note {
 	if shownCount == 0 {
 		return Notef("no %s fits into %s %d; raise it", singular, ParamRef("max_tokens"), maxTokens)
@@ -87,16 +86,17 @@ func PageCutNote(total, shownCount, offset, maxTokens int, singular, plural stri
 		plural), ParamRef("max_tokens"), maxTokens, NextPageRef(offset+shownCount))
 }
 
-// listedEntryText returns a hit or a listed entry as text.
+// listedEntryText returns the text with which an answer shows a hit or a listed entry.
 func listedEntryText(e Entry) string {
 	var b strings.Builder
 	prompt.WriteSection(&b, listedEntryRecord(e))
 	return b.String()
 }
 
-// cutToBudget shortens the answer until it has at most maxTokens tokens. It first includes hits with their snippets,
-// then replaces snippets by whole contents, the best hits first, and finally adds the turns around these hits.
-// contents has the content of each hit. If keepAllHits is set, no hit is left out, even if the answer is too large.
+// cutToBudget shortens the answer to at most maxTokens tokens. First it includes the hits with their snippets. Then it
+// replaces snippets by whole contents, beginning with the best hits. Finally it adds the turns around these hits.
+// contents contains the content of each hit. If keepAllHits is set, no hit is left out, even if the answer is too
+// long.
 func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits bool) {
 	all := len(out.Hits)
 	notes := out.Notes
@@ -119,25 +119,26 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 	}
 }
 
-// noneFitsNotes returns a note that the budget is too small for the first entry. The note has the
-// number of tokens that the entry needs.
+// noneFitsNotes returns a note which says that the budget is too small for the first entry, and how many tokens the
+// entry needs.
 func noneFitsNotes(spentTokens, total, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
 		text.FormatCount(total, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
 		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*noteTokens)}
 }
 
-// chooseContents chooses the hits and contents that fit the budget, for cutToBudget. It adds no notes about cuts.
+// chooseContents chooses which hits and which contents fit into the budget. It adds no notes. It is a part of
+// cutToBudget.
 func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
 	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.ReporterText(frame))+noteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
-		n := prompt.EstimateTokens(listedEntryText(h)) + 2 // two tokens for the number of the hit
+		n := prompt.EstimateTokens(listedEntryText(h)) + 2 // The number before the hit needs two tokens.
 		needed := spent + n
 		if i == all-1 {
-			needed -= noteTokens // no hit follows, so no note about further hits is needed
+			needed -= noteTokens // This is the last hit, so no note about further hits is needed.
 		}
 		if !keepAllHits && needed > maxTokens {
 			break
@@ -146,7 +147,7 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 	}
 	out.Hits = out.Hits[:len(heads)]
 	for i := range out.Hits {
-		// A text has at least as many tokens as a hundredth of its bytes.
+		// A text needs at least one token for every hundred bytes.
 		if len(contents[i]) > snippetWidth && len(contents[i])/100 > maxTokens-spent {
 			continue
 		}
@@ -159,15 +160,16 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 	out.addTurns(maxTokens - spent)
 }
 
-// addTurns adds turns around the hits that are shown with their content, as far as there is room.
-// The best hits come first, and for each hit the nearest turns. No turn in between is skipped.
+// addTurns adds turns around the hits that are shown with their whole content, as long as there is room. The best hits
+// come first, and for each hit the nearest turns. If a turn does not fit, farther turns on the same side are not
+// shown.
 func (out *RecallOut) addTurns(room int) {
 	for i := range out.Hits {
 		h := &out.Hits[i]
 		sides := [2]*[]Turn{&h.TurnsBefore, &h.TurnsAfter}
 		for step := 0; h.Content != nil && step < max(len(h.availableTurns[0]), len(h.availableTurns[1])); step++ {
 			for side, turns := range h.availableTurns {
-				isSkipped := len(*sides[side]) < step // a nearer turn did not fit
+				isSkipped := len(*sides[side]) < step // a nearer turn on this side did not fit
 				if step >= len(turns) || isSkipped {
 					continue
 				}
@@ -187,7 +189,7 @@ func (out *RecallOut) addTurns(room int) {
 	}
 }
 
-// lastWithTurns returns the index of the last hit that is shown with turns around it, or -1.
+// lastWithTurns returns the index of the last hit that is shown with turns around it, or -1 if there is none.
 func lastWithTurns(hits []Entry) int {
 	for i, h := range slices.Backward(hits) {
 		if len(h.TurnsBefore)+len(h.TurnsAfter) > 0 {
@@ -197,8 +199,7 @@ func lastWithTurns(hits []Entry) int {
 	return -1
 }
 
-// addBudgetNotes adds notes about parts that did not fit the budget, and counts the answer's
-// tokens.
+// addBudgetNotes adds notes about what did not fit into the budget, and counts the tokens of the answer.
 func (out *RecallOut) addBudgetNotes(notes []Note, all, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, all-len(out.Hits)
@@ -228,11 +229,11 @@ func (out *RecallOut) addBudgetNotes(notes []Note, all, maxTokens int) {
 			),
 		)
 	}
-	out.TokensUsed = maxTokens // the number with the most digits
+	out.TokensUsed = maxTokens // count the largest number that may be shown, which has the most digits
 	out.TokensUsed = prompt.EstimateTokens(prompt.ReporterText(out))
 }
 
-// cutToBudget cuts the content to a page that begins at offset, so that the answer fits the budget.
+// cutToBudget cuts the content to one page, which begins at offset, so that the whole answer fits into the budget.
 func (out *GetOut) cutToBudget(offset, maxTokens int) error {
 	content := *out.Content
 	if offset == 0 && maxTokens == math.MaxInt {
@@ -260,8 +261,8 @@ func (out *GetOut) cutToBudget(offset, maxTokens int) error {
 	return out.cutContent(rest, maxTokens)
 }
 
-// fitsBudget reports whether the answer has at most maxTokens. A long content is not counted, because it has at least
-// as many tokens as a hundredth of its bytes.
+// fitsBudget reports whether the answer has at most maxTokens tokens. For a very long content, it returns false
+// without counting, because a text needs at least one token for every hundred bytes.
 func (out *GetOut) fitsBudget(maxTokens int) bool {
 	if len(*out.Content)/100 > maxTokens {
 		return false
@@ -269,8 +270,8 @@ func (out *GetOut) fitsBudget(maxTokens int) bool {
 	return prompt.EstimateTokens(prompt.ReporterText(out)) <= maxTokens
 }
 
-// cutContent sets the content to the beginning of text, as long as the budget allows. It cuts after a
-// line if the result is not too short.
+// cutContent sets the content to the beginning of text that fits into the budget. It cuts at a line end, unless the
+// result would be too short.
 func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
@@ -290,12 +291,12 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	return InvalidValue("max_tokens", strconv.Itoa(maxTokens), "has no room for any of the content; give 200 or more")
 }
 
-// addCutNote adds a note about the part of the content in the answer.
+// addCutNote adds the notes, and a note that says which part of the content the answer contains.
 func (out *GetOut) addCutNote(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.rangeNote())
 }
 
-// clipTokens returns the longest beginning of s with at most maxTokens tokens.
+// clipTokens returns the longest beginning of s that has at most maxTokens tokens.
 func clipTokens(s string, maxTokens int) string {
 	s = s[:min(len(s), maxTokens*100)]
 	low, high := 0, len(s)
@@ -310,12 +311,13 @@ func clipTokens(s string, maxTokens int) string {
 	return text.TruncateBytes(s, low)
 }
 
-// rangeNote returns a note with the byte range of this page and the offset at which the next page begins.
+// rangeNote returns a note that says which bytes this page contains, and at which offset the next page begins.
 func (p Page) rangeNote() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.NextOffset, p.Size, NextPageRef(p.NextOffset))
 }
 
-// ContinuationLine returns the last line of an answer if the text continues on another page.
+// ContinuationLine returns a line to put at the end of a page, which says how to get the next page. It returns "" on
+// the last page.
 func (p Page) ContinuationLine() string {
 	if p.NextOffset == 0 {
 		return ""
@@ -323,13 +325,13 @@ func (p Page) ContinuationLine() string {
 	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// PageRoom returns how many bytes of text fit on a page. restSize is the size in bytes of the other parts of the
-// answer. The result is at least half of w.Page. It is math.MaxInt if pages are unlimited (w.Page is 0).
+// PageRoom returns how many bytes of text fit on one page. restSize is the size in bytes of everything else in the
+// answer. The result is at least half of w.Page, and math.MaxInt if w.Page is 0 (unlimited).
 func (w *Workspace) PageRoom(restSize int) int {
 	if w.Page == 0 {
 		return math.MaxInt
 	}
-	const notes = 200 // bytes for the notes about the page and for the end of a fence
+	const notes = 200 // number of bytes for notes about the page and for closing a fence
 	return max(w.Page-restSize-notes, w.Page/2)
 }
 
@@ -340,10 +342,10 @@ func PartTexts(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// CutText joins the parts to a text and returns one page of it, and sets the offsets in p. The page begins at byte
-// *offset, or at p.Offset if offset is nil, and has about maxBytes bytes. It ends between two parts if possible. A
-// part that is longer than a page is split. If a split is inside a fence, the page closes the fence and the next page
-// opens it again. If the offset is not in the text, the error matches [oxbow.ErrInvalid].
+// CutText joins the parts to one text, returns one page of it, and sets the fields of p. The page begins at byte
+// *offset, or at p.Offset if offset is nil, and has about maxBytes bytes. If possible, it ends between two parts. A
+// part that is longer than a page is split. If the split is inside a fence, the page closes the fence, and the next
+// page opens it again. If the offset is not inside the text, the error matches [oxbow.ErrInvalid].
 func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {
@@ -396,13 +398,13 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 	return page, nil
 }
 
-// countBackticks returns the number of backticks that a line begins with.
+// countBackticks returns the number of backticks at the beginning of a line.
 func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// openFenceLine returns the line that opened the fence around byte n of a text, or "" outside of
-// fences.
+// openFenceLine returns the line with which the fence around byte n of a text begins. It returns "" if byte n is not
+// inside a fence.
 func openFenceLine(s string, n int) (open string) {
-	if n > 0 && s[n-1] != '\n' { // n is inside a line
+	if n > 0 && s[n-1] != '\n' { // Byte n is inside a line, so look only at the lines before.
 		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
 	}
 	for line := range strings.Lines(s[:min(n, len(s))]) {
@@ -417,8 +419,8 @@ func openFenceLine(s string, n int) (open string) {
 	return open
 }
 
-// cutToBudget cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
-// on the page, followed by the last entry's end.
+// cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains the
+// position of each entry on the page, and the end of the last entry.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := CountFitting(
 		out.Entries,
@@ -440,7 +442,8 @@ func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	}
 }
 
-// cutToBudget cuts the changes to a budget. The first offset changes were left out before.
+// cutToBudget cuts the list of changes, so that the answer fits into the budget. offset is the number of changes
+// before this page.
 func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
 	all := len(out.Changes)
 	if all == 0 {

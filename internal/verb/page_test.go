@@ -1,5 +1,4 @@
-// This file tests that an answer stays within its token budget, and that all pages together are the
-// whole text.
+// This file tests that an answer stays within its token budget, and that all pages together contain the whole text.
 
 package verb
 
@@ -13,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// many adds 60 entries of 20 to 60 words.
+// many adds 60 entries, each with 20 to 60 words.
 func (b *bench) many() {
 	for i := range 60 {
 		words := strings.Repeat("The cache of the harbor is flushed at night by a job. ", 2+i%5)
@@ -43,7 +42,7 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					// With less than 70 tokens, there is only room for the message about omitted text.
+					// Up to 70 tokens, there is only room for the message about what was left out.
 					if n := prompt.EstimateTokens(a.Text()); n > max(most, 70) {
 						t.Errorf(
 							"%s, limit %d, max_tokens %d%s: the answer has %d tokens:\n%s",
@@ -70,7 +69,7 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 			out.Notes,
 		)
 	}
-	// By default, nearly all of the answer is content.
+	// With the default budget, most of the answer consists of contents.
 	out = do[RecallOut](b, "recall", `{"query":"cache harbor"}`)
 	carried := 0
 	for _, h := range out.Hits {
@@ -86,8 +85,8 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 	}
 }
 
-// TestTurnsAroundHits tests that the turns around hits are shown once each, those of the best hit
-// first, within the budget, and inside fences.
+// TestTurnsAroundHits checks the turns around hits. Each turn must be shown only once, turns around the best hit come
+// first, the answer stays within the budget, and turns are inside fences.
 func TestTurnsAroundHits(t *testing.T) {
 	b := newBench(t)
 	for i := range 60 {

@@ -1,5 +1,5 @@
-// This file describes the verbs' parameters, which are derived from the fields of their In
-// structs.
+// This file describes the parameters of verbs, which are derived from the fields of the structs that contain the
+// arguments.
 
 package verb
 
@@ -14,23 +14,25 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Param is a parameter of a verb, in a form for interfaces without JSON.
+// Param describes a parameter of a verb, for interfaces that do not use JSON.
 type Param struct {
-	Name       string   // name in the JSON object, such as "max_tokens"
-	Flag       string   // flag without dashes, such as "max-tokens" ("" if it is only a positional argument)
-	Short      string   // flag of a single letter, or ""
-	Usage      string   // a sentence
-	Value      string   // placeholder for its value in the help, or ""
-	Default    string   // default value on a command line, or ""
-	Type       string   // "string", "integer", "number" or "boolean" (for a Repeatable parameter, the type of an item)
-	Repeatable bool     // the parameter is a list
-	Required   bool     // the call fails without it
-	Empty      bool     // "" is a value, such as a name in a file of another program
-	Enum       []string // the allowed values (nil if all are allowed)
-	Also       []string // other accepted names in the JSON object
-	Unlisted   bool     // accepted, but not in the schema because it is rare or expressible by a filter
+	Name string // name in the JSON object, for example "max_tokens"
+	// name of the flag without dashes, for example "max-tokens" ("" if it is only a positional argument)
+	Flag    string
+	Short   string // flag of one letter, or ""
+	Usage   string // sentence that describes the parameter
+	Value   string // placeholder for the value in help texts, or ""
+	Default string // default value on the command line, or ""
+	// "string", "integer", "number" or "boolean" (for a repeatable parameter, the type of each item)
+	Type       string
+	Repeatable bool     // the value is a list
+	Required   bool     // a call without this parameter fails
+	Empty      bool     // "" is a valid value, for example a name in another program's file
+	Enum       []string // the allowed values (nil if every value is allowed)
+	Also       []string // other names that are accepted in the JSON object
+	Unlisted   bool     // the schema does not mention the parameter, because it is rare or a filter can replace it
 
-	fieldIndex []int // index of the field
+	fieldIndex []int // index of the struct's field
 }
 
 // StructParams returns the parameters of a verb whose argument is In. The tags of a field are
@@ -58,7 +60,7 @@ func structParams(t reflect.Type) []Param {
 		readTag(tag, string(f.Tag))
 		name, opts, _ := strings.Cut(tag["json"], ",")
 		if name == "-" || f.Anonymous {
-			continue // the fields of an embedded struct are parameters
+			continue // The fields of an embedded struct are parameters as well.
 		}
 		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
 			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
@@ -80,16 +82,16 @@ func structParams(t reflect.Type) []Param {
 	return ps
 }
 
-// readTag stores the keys and values of a field's tag in values. It reads the tag only once for
-// speed, because every start of the command line reads all verbs' tags and [reflect.StructTag.Get]
-// would scan a tag for every key.
+// readTag reads the tag of a field, and stores its keys and values in values. It scans the tag only once.
+// [reflect.StructTag.Get] would scan it for each key, which is too slow, because every start of the command line reads
+// the tags of all verbs.
 func readTag(values map[string]string, tag string) {
 	clear(values)
 	for {
 		key, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
 		quoted, err := strconv.QuotedPrefix(rest)
 		if err != nil {
-			return // end of the tag (go vet refuses malformed tags)
+			return // This is the end of the tag. Malformed tags do not occur, because go vet refuses them.
 		}
 		values[key], _ = strconv.Unquote(quoted)
 		tag = rest[len(quoted):]
@@ -112,7 +114,7 @@ func enumValues(tag string) []string {
 	return strings.Split(tag, ",")
 }
 
-// paramType returns the parameter type for a field of type t.
+// paramType returns the type of the parameter for a field with type t, and whether it is repeatable.
 func paramType(t reflect.Type) (name string, repeatable bool) {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -133,8 +135,9 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// CheckValue returns an error if the struct that in points to has text that JSON cannot represent, or if
-// the parameter is required and empty. The error names the parameter.
+// CheckValue checks the value of the parameter in the struct that in points to. It returns an error if the value
+// contains text that JSON cannot represent, or if it is empty although the parameter is required. The error calls the
+// text textName.
 func (p Param) CheckValue(in any, textName string) error {
 	f := reflect.ValueOf(in).Elem().FieldByIndex(p.fieldIndex)
 	switch {
@@ -155,8 +158,8 @@ func (p Param) CheckValue(in any, textName string) error {
 	return CheckText(textName, f.String())
 }
 
-// CheckText returns an error if s is not UTF-8, because JSON would silently replace the invalid bytes. The error uses
-// textName as the name of the text.
+// CheckText returns an error if s is not valid UTF-8, because JSON would replace the invalid bytes silently. The error
+// calls the text textName.
 func CheckText(textName, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{

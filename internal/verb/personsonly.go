@@ -10,16 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// IsPerson reports whether a person makes the call: in a terminal of their own, or in a browser
-// that oxbow ui signed in. Tokens and clients of agents do not count as persons.
+// IsPerson reports whether a person makes the call: in a terminal of their own, or in a browser that "oxbow ui" has
+// signed in. A caller with a token, or a client of an agent, does not count as a person.
 func IsPerson(ctx context.Context) bool {
 	src, _ := oxbow.SourceFrom(ctx)
 	return src.Actor == oxbow.Person
 }
 
-// RequirePerson returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The
-// argument act completes the sentence "only a person ...". command is the command that the person should
-// type.
+// RequirePerson returns an error that matches [oxbow.ErrInvalid] if no person makes the call. act completes the
+// sentence "only a person ...". command is the command that a person should type.
 func RequirePerson(ctx context.Context, act, command string) error {
 	if IsPerson(ctx) {
 		return nil
@@ -28,11 +27,11 @@ func RequirePerson(ctx context.Context, act, command string) error {
 		" in a terminal of their own, not in one of the client's")
 }
 
-// CheckErase returns an error if the caller may not permanently erase the versions. A person may
-// erase all versions. Another caller may not erase a version that a person wrote, and the error
-// then matches [oxbow.ErrInvalid]. If versions yields an error, CheckErase returns that error
-// unchanged. Every verb that erases calls CheckErase before it changes anything, and passes its own
-// name as verb.
+// CheckErase checks whether the caller may erase versions permanently. A person may erase all versions. For other
+// callers, the error matches [oxbow.ErrInvalid] if a person wrote one of the versions. If versions yields an error,
+// CheckErase returns it unchanged.
+//
+// Every verb that erases calls CheckErase before it changes anything. The argument verb is the verb's name.
 func CheckErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
 	if IsPerson(ctx) {
 		return nil

@@ -1,4 +1,4 @@
-// This file describes the location of a memory and the host.
+// This file describes where a memory is stored, and the machine that runs the program.
 
 package verb
 
@@ -21,16 +21,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Place is the location of a memory.
+// Place says where a memory is stored.
 type Place struct {
-	Home         string // directory, or file if the user named a file as home
-	HomeRule     string // the rule by which the home was chosen
-	FoundFromDir bool   // found from the working directory, not named by the user
-	StorePath    string // path of the memory's file (in a layout of several files, their directory)
-	LayoutName   string // name of the layout of several files, or "" for oxbow's single file
-	LayoutTitle  string // title of that layout
+	Home         string // directory of the memory, or a file if the user named a file as home
+	HomeRule     string // sentence that says how the home was chosen
+	FoundFromDir bool   // the home was found from the working directory, and not named by the user
+	StorePath    string // path of the memory's file, or of the directory if the layout has several files
+	LayoutName   string // name of the layout if the memory has several files, or "" for oxbow's own layout
+	LayoutTitle  string // name of that layout for people
 
-	ClientHome string // the home in clients' configuration ("" if clients find it themselves)
+	ClientHome string // home that clients' configurations name ("" if clients find it without that)
 }
 
 // HasOwnLayout reports whether the memory has oxbow's own layout, which is a single file.
@@ -44,30 +44,30 @@ func (p Place) Dir() string {
 	return p.Home
 }
 
-// Host is the machine and the process of a workspace.
+// Host describes the machine and the process that run the verbs.
 type Host struct {
 	Getenv     func(string) string
 	GOOS       string
 	FileSystem func(path string) (sysinfo.FileSystem, error)
-	Executable string // path of this program
+	Executable string // path of the running program
 	Version    Version
 	Rand       io.Reader
-	NetworkFS  bool // a person allowed writing to a network file system
+	NetworkFS  bool // a person has allowed writing to a network file system
 	Trusted    trust.List
 }
 
-// Version describes the build of a program.
+// Version describes a build of the program.
 type Version struct {
-	Version    string `json:"version"`            // version of the module, or (devel)
-	Revision   string `json:"revision,omitempty"` // revision in the version control system
-	Time       string `json:"time,omitempty"`     // time of the revision, RFC 3339
-	Modified   bool   `json:"modified,omitempty"` // built with uncommitted changes
-	FileFormat int    `json:"format"`             // version of the file format that it writes
+	Version    string `json:"version"`            // version of the module, or "(devel)"
+	Revision   string `json:"revision,omitempty"` // commit from which the program was built
+	Time       string `json:"time,omitempty"`     // time of the commit, in RFC 3339 format
+	Modified   bool   `json:"modified,omitempty"` // the program was built with changes that were not committed
+	FileFormat int    `json:"format"`             // version of the file format that the program writes
 	GoVersion  string `json:"go"`
 	Platform   string `json:"platform"`
 }
 
-// Report shows the version, its revision, and the formats.
+// Report shows the version, the commit, and the version of the file format.
 func (v Version) Report() (r report.Report) {
 	r.AddLinef("oxbow %s", v.Version)
 	if v.Revision != "" {
@@ -81,7 +81,8 @@ func (v Version) Report() (r report.Report) {
 	return r
 }
 
-// IsNetworkFSAllowed reports whether a person declared that only this host writes to the store.
+// IsNetworkFSAllowed reports whether a person has said that only this machine writes to a store on a network file
+// system. It returns an error if the setting is invalid.
 func (h *Host) IsNetworkFSAllowed() (bool, error) {
 	v := h.Getenv("OXBOW_NETWORK_FS")
 	if h.NetworkFS || v == "" {
@@ -94,14 +95,15 @@ func (h *Host) IsNetworkFSAllowed() (bool, error) {
 	return b, nil
 }
 
-// CheckMayWrite returns an error if other hosts may write to the store.
+// CheckMayWrite returns an error if the store is on a network file system, so that other machines may write to it,
+// unless a person has allowed that.
 func (h *Host) CheckMayWrite(store string) error {
 	allowed, err := h.IsNetworkFSAllowed()
 	if err != nil || allowed {
 		return err
 	}
 	dir := filepath.Dir(store)
-	// Ignore the error, because opening the store reports it.
+	// Ignore the error, because opening the store will report it.
 	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.KindNetwork {
 		return fmt.Errorf(
 			"%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could "+
@@ -112,8 +114,8 @@ func (h *Host) CheckMayWrite(store string) error {
 	return nil
 }
 
-// IsStoreMissing reports whether the path does not exist, so that it has no memory. It returns an
-// error if the path is a directory, a pipe, or a link to a file that does not exist.
+// IsStoreMissing reports whether no file exists at the path. It returns an error if the path is a directory, a pipe,
+// or a link to a file that does not exist.
 func IsStoreMissing(path string) (bool, error) {
 	const mend = "move it away, or choose another home with --home DIR"
 	fi, err := os.Stat(path)
@@ -123,7 +125,7 @@ func IsStoreMissing(path string) (bool, error) {
 	case err == nil && !fi.Mode().IsRegular():
 		return false, Advise(fmt.Errorf("opening %s: it is not a regular file", path), mend)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, nil // opening the file reports other errors
+		return false, nil // Opening the file will report other errors.
 	}
 	to, err := os.Readlink(path)
 	if err != nil {
@@ -133,13 +135,13 @@ func IsStoreMissing(path string) (bool, error) {
 		"bring that back, such as by mounting its disk, or remove the link to begin a new memory")
 }
 
-// NoMemoryError returns the error for a home without a memory.
+// NoMemoryError returns the error for a home that contains no memory.
 func NoMemoryError(home string) error {
 	return Advise(fmt.Errorf("there is no memory in %s yet", home),
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
 }
 
-// advisedError is an error with advice (see [ErrorRemedy]).
+// advisedError is an error with advice on what to do (see [ErrorRemedy]).
 type advisedError struct {
 	Err    error
 	Remedy Note
@@ -148,13 +150,13 @@ type advisedError struct {
 func (e *advisedError) Error() string { return e.Err.Error() }
 func (e *advisedError) Unwrap() error { return e.Err }
 
-// Advise returns the error with advice, which is a sentence without a period.
+// Advise adds advice to an error. The advice is a sentence without a final period.
 func Advise(err error, remedy string) error { return AdviseNote(err, PlainNote(remedy)) }
 
-// AdviseNote is like Advise, for advice with references.
+// AdviseNote is like Advise for advice that contains references.
 func AdviseNote(err error, remedy Note) error { return &advisedError{err, remedy} }
 
-// Invalidf returns an error about an argument. It matches [oxbow.ErrInvalid].
+// Invalidf returns an error about an argument of a call. It matches [oxbow.ErrInvalid].
 func Invalidf(format string, args ...any) error {
 	return &invalidError{fmt.Sprintf(format, args...)}
 }
@@ -164,7 +166,7 @@ type invalidError struct{ message string }
 func (e *invalidError) Error() string      { return e.message }
 func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// WrapError adds the failed operation to an error. It returns nil if err is nil.
+// WrapError adds the name of the failed operation to an error. It returns nil if err is nil.
 func WrapError(operation string, err error) error {
 	if err == nil {
 		return nil
@@ -172,8 +174,8 @@ func WrapError(operation string, err error) error {
 	return fmt.Errorf("%s: %w", operation, err)
 }
 
-// NotStoreError returns an error for a file that is not a store in oxbow's own format. If the kind of
-// the file can be recognized, the error contains advice about what to do with such a file.
+// NotStoreError returns the error for a file that is not a store in oxbow's own format. If it recognizes the kind of
+// the file, the error contains advice on what to do with it.
 func NotStoreError(path string, err error) error {
 	err = fmt.Errorf("opening %s: %w", path, err)
 	f, ferr := vfs.OpenRegular(path)
@@ -184,7 +186,7 @@ func NotStoreError(path string, err error) error {
 	head := make([]byte, 32)
 	n, _ := f.Read(head)
 	switch file, dir := text.ShellQuote(path), text.ShellQuote(filepath.Dir(path)); {
-	case n == 0 && filepath.Ext(path) != ".oxbow": // an empty file is not a truncated store of a home
+	case n == 0 && filepath.Ext(path) != ".oxbow": // This is an empty file, and not the truncated store of a home.
 		return Advise(fmt.Errorf("opening %s: it is empty, and no memory: %w", path, oxbow.ErrNotStore),
 			"name another file, or a directory for a new memory: oxbow --home DIR init")
 	case n == 0:

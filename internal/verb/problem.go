@@ -1,12 +1,12 @@
-// This file defines the problems that a check finds in a memory.
+// This file defines the problems that a check of a memory reports.
 
 package verb
 
 import "github.com/oxbow-memory/oxbow"
 
-// Problem is a problem of a memory.
+// Problem describes damage to a memory.
 type Problem struct {
-	Offset      int64  `json:"offset"` // offset of the wrong byte, or -1
+	Offset      int64  `json:"offset"` // offset of the damaged byte, or -1 if there is none
 	Description string `json:"what"`
 	Mend        string `json:"mend,omitempty"`
 }

@@ -1,5 +1,5 @@
-// This file implements the verbs that load and unload a memory profile during a conversation. The
-// selection is the result of a tool, so a client can drop it from the conversation.
+// This file implements the verbs that load and unload a memory profile during a conversation. A loaded profile's
+// selection of entries is the result of a tool, so a client can remove it from the conversation.
 
 package verb
 
@@ -22,11 +22,11 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// DefaultLoadTokens is the budget for a profile if the caller gives none and the profile allows as
-// much. Clients cut longer results of tools.
+// DefaultLoadTokens is the budget for a profile's selection if the caller gives none and the profile allows that much.
+// Clients cut longer results.
 const DefaultLoadTokens = 20000
 
-// minLoadTokens is the smallest budget that a caller may give, in tokens.
+// minLoadTokens is the smallest budget, in tokens, that a caller may give.
 const minLoadTokens = 400
 
 // maxProfilesListed is the maximum number of profiles that load_memory_profile lists.
@@ -47,33 +47,35 @@ type unloadMemoryProfileIn struct {
 
 // LoadMemoryProfileOut is the result of load_memory_profile.
 type LoadMemoryProfileOut struct {
-	Handle          string           `json:"handle,omitempty"`
-	Profile         string           `json:"profile,omitempty"`
-	InForce         bool             `json:"in_force,omitempty"` // applies to the session even without the handle
-	IncludedEntries int              `json:"inside"`             // number of visible entries that the profile includes
-	SelectedEntries int              `json:"in"`                 // number of entries in the selection
-	Tokens          int              `json:"tokens"`             // estimated number of tokens in the whole text
+	Handle  string `json:"handle,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	// the profile restricts the session's calls even without the handle
+	InForce bool `json:"in_force,omitempty"`
+	// number of entries in the profile that the caller may see
+	IncludedEntries int              `json:"inside"`
+	SelectedEntries int              `json:"in"`     // number of entries that the selection contains
+	Tokens          int              `json:"tokens"` // estimated number of tokens in the whole selection
 	Budget          int              `json:"budget"`
 	Selection       string           `json:"selection,omitempty"`
-	Page                             // page of the selection
+	Page                             // which part of the selection the result contains
 	Notes           []Note           `json:"notes,omitempty"`
-	Profiles        []ProfileSummary `json:"profiles,omitempty"` // all profiles, if the call named none
+	Profiles        []ProfileSummary `json:"profiles,omitempty"` // all profiles, if the call did not name a profile
 }
 
-// ProfileSummary is a profile in a list.
+// ProfileSummary is a profile in the list of all profiles.
 type ProfileSummary struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 }
 
-// Report tells which profile was unloaded and which texts may be dropped.
+// Report says which profile was unloaded, and which texts may be removed from the conversation.
 func (o unloadMemoryProfileOut) Report() (r report.Report) {
 	r.AddLinef("%s", report.Words(o.Message))
 	return r
 }
 
-// Report shows the selection after a heading that explains it and how to unload the profile. A list of profiles is a
-// quotation, because the files with the descriptions may come from others.
+// Report shows the selection below a heading, which explains the selection and how to unload the profile. A list of
+// profiles is quoted, because others may have written the descriptions.
 func (o LoadMemoryProfileOut) Report() (r report.Report) {
 	report.AddNotes(&r, o.Notes)
 	if o.Handle == "" {
@@ -104,7 +106,7 @@ func (o LoadMemoryProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// addProfileList adds the list of all profiles to a report.
+// addProfileList adds a list of all profiles to a report.
 func (o LoadMemoryProfileOut) addProfileList(r *report.Report) {
 	if len(o.Profiles) == 0 {
 		return
@@ -117,8 +119,7 @@ func (o LoadMemoryProfileOut) addProfileList(r *report.Report) {
 		TextCells: []report.Cell{{Name: "profiles", Value: report.Text(lines.String())}}})
 }
 
-// LoadProfile implements load_memory_profile. It is exported for doors that load profiles without
-// the tool.
+// LoadProfile implements load_memory_profile. It is exported for interfaces that load profiles without this tool.
 func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	if w.Profiles == nil {
@@ -162,13 +163,13 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	case err == nil && w.Loaded != nil:
 		w.Loaded.addShown(l.handle, prompt.EstimateTokens(prompt.ReporterText(out)))
 	case w.Loaded != nil && len(notes) == 0:
-		w.Loaded.removeHandle(l.handle) // unload the profile again, because nothing was shown
+		w.Loaded.removeHandle(l.handle) // Unload the profile again, because its selection is not shown.
 	}
 	return out, err
 }
 
-// setBudget sets the budget: the requested number of tokens, or [DefaultLoadTokens] if requested is nil, but at most
-// maxTokens. It returns an error if the budget is below minLoadTokens.
+// setBudget sets the budget. It is the requested number of tokens, or [DefaultLoadTokens] if requested is nil, but
+// never more than maxTokens. It returns an error if the budget is below minLoadTokens.
 func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error {
 	out.Budget = min(maxTokens, DefaultLoadTokens)
 	if requested != nil {
@@ -195,8 +196,8 @@ func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error 
 	return nil
 }
 
-// selectParts makes the selection and returns its parts. The whole text fits the budget, with the
-// margin of [prompt.Context.Pack].
+// selectParts selects the entries of a profile and returns the parts of the selection's text. The whole answer fits
+// into the budget, with the margin of [prompt.Context.PackIntoBudget].
 func (p *Profiles) selectParts(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -212,8 +213,8 @@ func (p *Profiles) selectParts(
 		}
 	}
 	notes := out.Notes
-	// The size of the text around the selection is known only after the selection is made. Start
-	// with a guess, and correct it by the excess.
+	// The size of the text around the selection is known only after the selection was made. Start with a guess, and
+	// correct it if the answer is too long.
 	around := 150
 	for {
 		if around >= out.Budget {
@@ -231,7 +232,7 @@ func (p *Profiles) selectParts(
 		out.IncludedEntries = sel.Inside
 		out.SelectedEntries = sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], omittedPartNotes(&sel, r.MaxTokens, out.Budget)...)
-		out.Tokens = out.Budget // the number with the most digits
+		out.Tokens = out.Budget // count the largest number that may be shown, which has the most digits
 		all := prompt.EstimateTokens(prompt.ReporterText(out))
 		if over := all - prompt.MaxEstimate(out.Budget); over > 0 {
 			around += over*prompt.EstimateMarginPercent/100 + 1
@@ -242,7 +243,7 @@ func (p *Profiles) selectParts(
 	}
 }
 
-// omittedPartNotes returns notes about the parts left out of the selection.
+// omittedPartNotes returns notes about parts that do not fit into the selection.
 func omittedPartNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {
@@ -300,8 +301,8 @@ func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (u
 		)}, nil
 }
 
-// listProfiles returns the name and the description of each profile that is visible. It leaves out profiles whose
-// names are shaped like instructions, and replaces such descriptions. Notes count the profiles that are left out.
+// listProfiles lists the name and description of each profile that the caller may see. It leaves out profiles whose
+// names look like instructions, and replaces such descriptions. A note says how many profiles were left out.
 func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	all, err := p.Set.List()
@@ -313,7 +314,7 @@ func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 		if f.Hidden || !p.isVisible(f.Name) {
 			continue
 		}
-		if screen.ReasonToDoubt(nil, f.Name) != "" { // anybody may name the profiles of a repository
+		if screen.ReasonToDoubt(nil, f.Name) != "" { // Anybody can choose the names of the profiles in a repository.
 			shaped++
 			continue
 		}
@@ -349,13 +350,13 @@ func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 	return out, nil
 }
 
-// isVisible reports whether the caller may see a profile. If Visible is nil, the caller sees all.
+// isVisible reports whether the caller may know about a profile.
 func (p *Profiles) isVisible(name string) bool {
 	return p.Visible == nil || p.Visible(name)
 }
 
-// profileTools returns the tools that load and unload profiles. They are not in the table of verbs,
-// because only interfaces that serve profiles offer them (see [WithProfiles]).
+// profileTools returns the tools that load and unload profiles. They are not among the standard tools, because only
+// interfaces that serve profiles offer them (see [WithProfiles]).
 func profileTools() []Tool {
 	return []Tool{
 		define(
@@ -373,10 +374,9 @@ func profileTools() []Tool {
 	}
 }
 
-// WithProfiles returns the tools for a door that serves memory profiles. Each tool accepts a handle
-// in its arguments and works within the profile of this handle. Without a handle, the tool uses the
-// profile that the session has loaded. If sets includes the tools that load and unload profiles,
-// WithProfiles adds these tools. Otherwise the tools have no parameter for handles.
+// WithProfiles returns the tools for an interface that serves memory profiles. Each tool is restricted to a profile:
+// to the one that the call names by a handle, or else to the one that the session has loaded. If sets includes the
+// tools that load and unload profiles, they are added. Otherwise the tools have no parameter for a handle.
 func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 	verbs := sets.SelectTools(profileTools())
 	out := make([]Tool, 0, len(tools)+len(verbs))
@@ -386,10 +386,10 @@ func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 	return append(out, verbs...)
 }
 
-// handleParam is the name of the parameter for a profile's handle.
+// handleParam is the name of the parameter for the handle of a loaded profile.
 const handleParam = "handle"
 
-// withHandleParam returns the schema with the parameter for handles.
+// withHandleParam returns a copy of the schema to which the parameter for handles is added.
 func withHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 	in := *s
 	in.Properties = maps.Clone(in.Properties)
@@ -403,11 +403,11 @@ func withHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 	return &in
 }
 
-// withinLoadedProfile returns a tool that works within a loaded profile. If hasProfileTools is set, the tool has the
-// parameter for handles.
+// withinLoadedProfile returns a tool whose calls are restricted to a loaded profile. If hasProfileTools is set, the
+// tool has the parameter for handles.
 func withinLoadedProfile(t Tool, hasProfileTools bool) Tool {
 	if t.Input.Properties[handleParam] != nil {
-		return t // the tool has a handle of its own
+		return t // The tool uses a handle in another way.
 	}
 	if hasProfileTools {
 		t.Input = withHandleParam(t.Input)
@@ -446,8 +446,8 @@ func withinLoadedProfile(t Tool, hasProfileTools bool) Tool {
 	return t
 }
 
-// restrictingProfile returns the profile that restricts a call. It returns false if the call is
-// unrestricted.
+// restrictingProfile returns the profile to which a call with this handle is restricted. ok is false if the call is
+// not restricted.
 func (w *Workspace) restrictingProfile(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":
@@ -463,7 +463,7 @@ func (w *Workspace) restrictingProfile(handle string) (l loadedProfile, ok bool,
 	return l, err == nil, err
 }
 
-// takeHandle removes the handle from a call's arguments.
+// takeHandle returns the handle in a call's arguments, and the arguments without it. handle is "" if there is none.
 func takeHandle(args Arguments) (handle string, rest Arguments, err error) {
 	isGiven := false
 	for _, a := range args {
@@ -471,7 +471,7 @@ func takeHandle(args Arguments) (handle string, rest Arguments, err error) {
 			rest = append(rest, a)
 			continue
 		}
-		var s *string // null counts as absent
+		var s *string // null means that the handle is absent
 		if isGiven || json.Unmarshal(a.Value, &s) != nil {
 			return "", nil, InvalidValue(
 				handleParam,

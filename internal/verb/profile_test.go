@@ -1,5 +1,5 @@
-// This file tests loading and unloading memory profiles: which profile is active, what handles can do,
-// and that no budget is exceeded.
+// This file tests loading and unloading memory profiles: to which profile calls are restricted, what handles do, and
+// that no budget is exceeded.
 
 package verb
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// study is a workspace with two profiles and entries for each.
+// study is a workspace with two profiles, and with entries in each of them.
 type study struct {
 	t         *testing.T
 	files     *vfs.Mem
@@ -78,7 +78,7 @@ func (s *study) write(name, text string) {
 	}
 }
 
-// call calls a verb with JSON arguments.
+// call calls a verb with arguments in JSON.
 func (s *study) call(name, args string) (Answer, error) {
 	s.t.Helper()
 	for _, t := range s.tools {
@@ -108,7 +108,7 @@ func (s *study) unload(args string) unloadMemoryProfileOut {
 	return a.Out.(unloadMemoryProfileOut)
 }
 
-// total returns the number of entries that list returns.
+// total returns the number of entries that the verb list finds.
 func (s *study) total(args string) int {
 	s.t.Helper()
 	a, err := s.call("list", args)
@@ -118,7 +118,7 @@ func (s *study) total(args string) int {
 	return a.Out.(ListOut).Total
 }
 
-// fails checks that a call is refused with a message that contains these words.
+// fails checks that a call fails with a message that contains certain words.
 func (s *study) fails(name, args string, words ...string) {
 	s.t.Helper()
 	a, err := s.call(name, args)
@@ -133,7 +133,7 @@ func (s *study) fails(name, args string, words ...string) {
 	}
 }
 
-// TestLoadInSession loads a profile, then another profile inside the first, and unloads both.
+// TestLoadInSession loads a profile, loads another profile while the first is loaded, and unloads both.
 func TestLoadInSession(t *testing.T) {
 	s := newStudy(t, true)
 	if n := s.total(`{}`); n != 60 {
@@ -153,7 +153,7 @@ func TestLoadInSession(t *testing.T) {
 	if n := s.total(`{}`); n != 30 {
 		t.Errorf("within vtt, list sees %d entries, want 30", n)
 	}
-	// A saved entry belongs to the profile, and entries outside of the profile are invisible.
+	// A saved entry belongs to the profile, and entries outside the profile cannot be found.
 	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server."}`); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestLoadInSession(t *testing.T) {
 	}
 	s.fails("save_memory", `{"content":"x","project":"novel"}`, "only vtt")
 
-	// Nested profiles: the last one is active, and unloading it activates the one before.
+	// If several profiles are loaded, the last one counts. After it was unloaded, the one before counts.
 	novel := s.load(`{"name":"novel"}`)
 	if n := s.total(`{}`); n != 30 {
 		t.Errorf("within novel, list sees %d entries, want 30", n)
@@ -203,7 +203,7 @@ func TestLoadInSession(t *testing.T) {
 	s.fails("unload_memory_profile", `{}`, "no memory profile is loaded")
 }
 
-// TestLoadAfterEdit tests that an edited profile file is loaded in its new form, with another handle.
+// TestLoadAfterEdit checks that a profile is loaded again, with another handle, after its file was edited.
 func TestLoadAfterEdit(t *testing.T) {
 	s := newStudy(t, true)
 	first := s.load(`{"name":"vtt"}`)
@@ -230,7 +230,7 @@ func TestLoadAfterEdit(t *testing.T) {
 	s.fails("load_memory_profile", fmt.Sprintf(`{"name":"p%d"}`, maxLoadedProfiles), "unload one")
 }
 
-// TestLoadByHandle tests that without sessions, the handle alone selects the profile.
+// TestLoadByHandle checks that without sessions the handle alone determines the profile.
 func TestLoadByHandle(t *testing.T) {
 	s := newStudy(t, false)
 	vtt := s.load(`{"name":"vtt"}`)
@@ -251,7 +251,7 @@ func TestLoadByHandle(t *testing.T) {
 	if n := s.total(with); n != 31 {
 		t.Errorf("after saving with the handle, list sees %d entries, want 31", n)
 	}
-	// Another server accepts the handle as well, and so does this server after a restart.
+	// The handle is also valid on another server, and on this server after a restart.
 	other := *s.workspace
 	other.Profiles = &Profiles{Set: s.workspace.Profiles.Set}
 	s.workspace = &other
@@ -309,8 +309,8 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestLoadKeepsBudget tests that the whole answer, including the text around the selection, stays
-// within the budget, with a margin for the error of the estimate.
+// TestLoadKeepsBudget checks that the whole answer, including the text around the selection, stays within the budget,
+// with a margin for the error of the token estimate.
 func TestLoadKeepsBudget(t *testing.T) {
 	s := newStudy(t, false)
 	s.write("plot.md", strings.Repeat("A paragraph of the plot, with some words.\n\n", 40))
@@ -358,8 +358,8 @@ func TestLoadKeepsBudget(t *testing.T) {
 	}
 }
 
-// TestLoadInPages tests that, for a client that shows only one page, the selection is divided into
-// pages that end between entries. An entry that is longer than a page is fenced on each page.
+// TestLoadInPages checks that the selection is divided into pages for a client that shows only one page at a time.
+// Pages end between entries. An entry that is longer than a page is in a fence on each page.
 func TestLoadInPages(t *testing.T) {
 	s := newStudy(t, true)
 	long := strings.Repeat("A line of the plan.\n", 400) + "```sh\nmake\n```\n" + strings.Repeat("宇", 2000)
@@ -383,7 +383,7 @@ func TestLoadInPages(t *testing.T) {
 		if open := openFenceLine(page, len(page)); open != "" || !utf8.ValidString(page) {
 			t.Errorf("a page ends in the fence %q:\n%s", open, page)
 		}
-		// Between two pages, there is only a fence that is closed and opened again.
+		// Where two pages meet, the fence is closed and opened again, and nothing else is added.
 		body := strings.TrimPrefix(out.Selection, openFenceLine(whole, offset))
 		end := len(whole)
 		if out.NextOffset != 0 {
@@ -407,7 +407,7 @@ func TestLoadInPages(t *testing.T) {
 	if joined != whole || len(pages) < 10 {
 		t.Errorf("%d pages join to %d bytes of %d", len(pages), len(joined), len(whole))
 	}
-	// the text of an entry is fenced at any offset
+	// At every offset, the text of an entry must be in a fence.
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
 		page := prompt.ReporterText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
 		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFenceLine(page, i) == "") ||
@@ -422,8 +422,7 @@ func TestLoadInPages(t *testing.T) {
 	}
 }
 
-// TestLoadKeepsFewIndexes tests that only the indexes of the last used profiles and of active profiles
-// are kept.
+// TestLoadKeepsFewIndexes checks that indexes are kept only for active profiles and for those that were used last.
 func TestLoadKeepsFewIndexes(t *testing.T) {
 	s := newStudy(t, false)
 	m, err := s.workspace.Open(t.Context(), Read)

@@ -1,4 +1,4 @@
-// This file implements the verbs recall, get and list, and their helpers.
+// This file implements the verbs recall, get and list.
 
 package verb
 
@@ -19,12 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// defaultTurnsAround is the number of turns that are shown before and after a hit in a conversation. On
-// the LoCoMo benchmark, the best five hits contain the answer to 76 of 100 questions without these
-// turns, and to 86 with them.
+// defaultTurnsAround is the number of turns that are shown before and after a hit in a conversation. On the LoCoMo
+// benchmark, the best five hits contain the answer to 76 of 100 questions without these turns, and to 86 with them.
 const defaultTurnsAround = 2
 
-// Recall finds entries by words, best first, in the memories that the caller selects.
+// Recall finds entries by words, the best first. It searches the notes, the past sessions, or both.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	now := w.CurrentTime()
 	asked, err := query.ParseRequest(in.Query, now)
@@ -75,8 +74,8 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	return notes, nil
 }
 
-// fillRequest adds the arguments that select and rank entries to a request. The request's query has
-// no limit and no change number yet.
+// fillRequest adds the arguments that select and rank entries to a request. It sets neither the limit nor the change
+// number of the query.
 func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
 	namesBoth := in.SearchIn != "" && request.Memory != ""
 	if namesBoth && in.SearchIn != request.Memory {
@@ -104,13 +103,14 @@ func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
 		q.Around = *in.Around
 	}
 	selectsAll := strings.TrimSpace(q.Text) == "" && q.Filter.IsZero()
-	if selectsAll && request.Memory != query.InSessions { // in past sessions, such a request selects the newest turns
+	// Such a request selects everything. In past sessions, that means the newest turns.
+	if selectsAll && request.Memory != query.InSessions {
 		return InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
 	return nil
 }
 
-// searchWorkspace searches the memory of the workspace.
+// searchWorkspace answers a request from the memory of the workspace.
 func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request query.Request) (RecallOut, error) {
 	q := request.Query
 	limit, notes, err := ResolveLimit(in.Limit, oxbow.DefaultLimit)
@@ -124,7 +124,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	}
 	keep := in.MaxTokens == nil && w.Unbounded
 	if keep {
-		most = defaultMaxTokens // budget for contents
+		most = defaultMaxTokens // budget for whole contents
 	}
 	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
@@ -141,7 +141,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 			return out, nil
 		}
 	}
-	// request an additional hit, to learn whether more hits exist
+	// Request one more hit than needed, to learn whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, read, err := m.RecallParsed(ctx, q)
@@ -191,16 +191,16 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	return out, nil
 }
 
-// hasRequiredWords reports whether the query has words that each hit must contain.
+// hasRequiredWords reports whether the query contains words or phrases that each hit must contain.
 func hasRequiredWords(q *oxbow.Query) bool {
 	return q.Operators != nil && len(q.Operators.Must) > 0
 }
 
-// maxMisspeltTerms is the maximum number of misspelt filter terms that an answer names.
+// maxMisspeltTerms is the maximum number of misspelt filter terms that notes name.
 const maxMisspeltTerms = 3
 
-// misspeltNotes returns notes about words that look like misspelt filter terms. They were searched as
-// words, and filtered nothing.
+// misspeltNotes returns notes about words that look like misspelt filter terms. They were searched as ordinary words
+// and did not filter anything.
 func misspeltNotes(all []query.Misspelling) (notes []Note) {
 	for _, m := range all[:min(len(all), maxMisspeltTerms)] {
 		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
@@ -208,8 +208,8 @@ func misspeltNotes(all []query.Misspelling) (notes []Note) {
 	return notes
 }
 
-// RecallWithoutDigests is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower
-// entries. For example, it returns a day's notes instead of the week's digest.
+// RecallWithoutDigests is like [oxbow.Memory.RecallParsed], but leaves out a digest if the hits also contain entries
+// that it summarizes. For example, it returns the notes of a day instead of the digest of the week.
 func RecallWithoutDigests(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -222,8 +222,8 @@ func RecallWithoutDigests(
 	return withoutDigests(ctx, m, q, hits, read)
 }
 
-// withoutDigests returns the hits of a query, and how the query was understood, without digests if the hits also
-// contain narrower entries. Other hits replace the removed digests.
+// withoutDigests removes digests from the hits of a query if the hits also contain entries that they summarize. Other
+// hits replace the digests. read says how the query was understood.
 func withoutDigests(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -235,7 +235,7 @@ func withoutDigests(
 	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
 		return kept, read, nil
 	}
-	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit) // at most as many digests are removed as there were hits
+	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit) // No more digests can be removed than there were hits.
 	more, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
 		return nil, read, err
@@ -244,7 +244,7 @@ func withoutDigests(
 	return kept[:min(len(kept), len(hits))], read, nil
 }
 
-// hitLimit returns a query's maximum number of hits.
+// hitLimit returns the maximum number of hits for a query.
 func hitLimit(q oxbow.Query) int {
 	if q.Limit == 0 {
 		return oxbow.DefaultLimit
@@ -252,9 +252,9 @@ func hitLimit(q oxbow.Query) int {
 	return q.Limit
 }
 
-// recallWithoutRequiredWords recalls without the query's required words and phrases. If entries match,
-// recallWithoutRequiredWords adds a note, removes these words from the query and returns the parsed form of
-// the new query. Otherwise it returns read.
+// recallWithoutRequiredWords repeats a recall without the words and phrases that each hit must contain. If this finds
+// entries, it adds a note, removes these words from the query, and returns how the new query was understood. Otherwise
+// it returns no hits, and read.
 func (out *RecallOut) recallWithoutRequiredWords(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -280,8 +280,8 @@ func (out *RecallOut) recallWithoutRequiredWords(
 	return hits, relaxedRead, nil
 }
 
-// visibleHits removes the hits that the caller may not see. From the other hits, it removes the neighbouring turns
-// that the caller may not see. If isPast is set, the hits are old versions.
+// visibleHits returns the hits without those that the caller may not see. It also removes turns around the hits that
+// the caller may not see. isPast says that the hits are old versions.
 func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, isPast bool) []oxbow.Hit {
 	p := NewPastTextFilter(m)
 	withheld := func(e oxbow.Entry) bool {
@@ -298,15 +298,15 @@ func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, isPast 
 	return hits
 }
 
-// NoSessionNote reports that the archive is empty.
+// NoSessionNote says that the archive contains no session yet.
 var NoSessionNote = Notef(
 	"no session is recorded yet; %s to add the sessions that clients have stored, or %s to connect clients",
 	PersonCommandRef("oxbow session import"),
 	PersonCommandRef("oxbow setup"),
 )
 
-// explainNoHits explains why a query found nothing. For the archive of sessions, it reports an empty
-// archive, and does not suggest the filter that the archive itself adds.
+// explainNoHits explains why a query found nothing. If the archive of sessions was searched, it says whether the
+// archive is empty, and does not blame the filter that oxbow itself has added.
 func (w *Workspace) explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -328,7 +328,7 @@ func (w *Workspace) explainNoHits(
 	return reasons, slices.DeleteFunc(similar, func(s string) bool { return s == own }), err
 }
 
-// removeProgramText removes text that is only for programs from the hits' turns.
+// removeProgramText removes text that is meant only for programs from turns.
 func removeProgramText(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
@@ -349,7 +349,7 @@ func hitEntries(hits []oxbow.Hit) []oxbow.Entry {
 	return es
 }
 
-// interpretationNotes returns notes about surprising interpretations of the query.
+// interpretationNotes returns notes about how the query was understood, if this may surprise the caller.
 func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	var notes []Note
 	if read.StopWords {
@@ -379,7 +379,7 @@ func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	return notes
 }
 
-// formatSpan returns the first and last day of a span as text.
+// formatSpan returns the first and the last day of a span, as text.
 func formatSpan(d oxbow.Span) string {
 	first := d.From.Format(time.DateOnly)
 	switch last := d.To.Add(-time.Second).Format(time.DateOnly); {
@@ -393,8 +393,7 @@ func formatSpan(d oxbow.Span) string {
 	return first
 }
 
-// wordForTerm returns a word from the hits with the term as its stem. If no hit has such a word, it
-// returns the term.
+// wordForTerm returns a word in the hits whose stem is the term. If there is none, it returns the term.
 func wordForTerm(term string, hits []oxbow.Hit) string {
 	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
@@ -405,8 +404,7 @@ func wordForTerm(term string, hits []oxbow.Hit) string {
 	return term
 }
 
-// matchedWords returns the words in a content, in lower case and without repetitions, that match a
-// term of the query.
+// matchedWords returns the words of a content that match a term of the query, in lower case and without repetitions.
 func matchedWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {
@@ -427,8 +425,8 @@ func matchedWords(content string, read oxbow.ParsedQuery) []string {
 	return words
 }
 
-// addHits appends the hits with their snippets, citations and trust, and notes about them. It returns the hits'
-// contents.
+// addHits adds the hits to the result, with their snippets, file references and trust levels, and adds notes. It
+// returns the content of each hit.
 func (out *RecallOut) addHits(
 	ctx context.Context,
 	w *Workspace,
@@ -437,12 +435,12 @@ func (out *RecallOut) addHits(
 ) (contents []string) {
 	out.Notes = append(out.Notes, interpretationNotes(read, hits)...)
 	var cited map[uint64][]FileRef
-	if out.AsOf == 0 { // the working tree does not match past states
+	if out.AsOf == 0 { // An old state of the memory is not compared with the present files.
 		var notes []Note
 		cited, notes = w.CheckFileRefs(ctx, hitEntries(hits))
 		out.Notes = append(append(out.Notes, notes...), demoteStaleHits(hits, cited)...)
 	}
-	shown := map[uint64]bool{} // show each turn only once
+	shown := map[uint64]bool{} // Show each turn only once.
 	for _, h := range hits {
 		shown[h.Entry.ID] = true
 	}
@@ -491,9 +489,9 @@ func makeExplanation(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// ResolveAsOf returns the number of the last change at the given change number or date. It returns 0 if
-// the date is before the first change. A plain number is always the number of a change, so a year
-// must be written as a date, such as 2026-12-31. A date means the end of its day or month.
+// ResolveAsOf returns the number of the last change up to a change number or a date. It returns 0 if the date is
+// before the first change. A plain number is always a change number, so a year must be written as a date such as
+// 2026-12-31. A date means the end of its day or month.
 func ResolveAsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
@@ -515,7 +513,7 @@ func ResolveAsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) 
 	return h.SeqAt(ctx, day.Before.Add(-1))
 }
 
-// Get returns an entry in its current or an earlier version.
+// Get returns an entry in its current version, or in an earlier one if in.Name has the form NAME@SEQ.
 func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -569,8 +567,8 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	return out, err
 }
 
-// mayBeTurnName reports whether a name may identify a turn in the archive of past sessions, such as claude/4f2a/3.
-// It returns false if this workspace searches the archive already.
+// mayBeTurnName reports whether a name may be that of a turn in past sessions, such as claude/4f2a/3. It returns false
+// if this workspace is already that of the sessions.
 func (w *Workspace) mayBeTurnName(name string) bool {
 	return w.Sessions != nil && !w.isSessionsArchive && strings.Count(name, "/") > 1
 }
@@ -582,8 +580,8 @@ func (in GetIn) requiredAccess() Access {
 	return Read
 }
 
-// addShownCounts adds the number of times that the entry was put before models. The count is optional, so
-// errors of the archive are ignored.
+// addShownCounts adds in how many turns the entry was shown to models. Errors of the archive are ignored, because the
+// answer is useful without these numbers.
 func (out *GetOut) addShownCounts(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return
@@ -608,8 +606,8 @@ func (out *GetOut) addShownCounts(ctx context.Context, w *Workspace) {
 	)
 }
 
-// entryOrVersion returns the entry with that name or alias, or the version for NAME@SEQ. The result isVersion is true
-// for a version.
+// entryOrVersion returns the entry with this name or alias, or an old version for a name of the form NAME@SEQ.
+// isVersion is true for an old version.
 func (w *Workspace) entryOrVersion(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -619,7 +617,7 @@ func (w *Workspace) entryOrVersion(
 	if err == nil && !oxbow.SameName(e.Name, typedName) {
 		notes = []Note{Notef("%q is an alias of %q", typedName, e.Name)}
 	}
-	// Look for NAME@SEQ only now, because a name may itself end in @2.
+	// Look for NAME@SEQ only after the name was not found, because the name of an entry may end like that.
 	name, seq, ok := splitVersionName(typedName)
 	if !ok || oxbow.CheckName(name) != nil {
 		err, ok = noSuchNameError(typedName, err), false
@@ -630,7 +628,7 @@ func (w *Workspace) entryOrVersion(
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {
 		if now, nerr := m.Get(ctx, name); nerr == nil && now.Version == seq {
-			return now, false, nil, nil // an entry of a team file, which has a single version
+			return now, false, nil, nil // an entry in a team file has only one version
 		}
 		return e, false, nil, w.adviseUnknownVersion(ctx, m, name, seq, err)
 	}
@@ -641,8 +639,8 @@ func (w *Workspace) entryOrVersion(
 	return v.Entry, true, []Note{PlainNote(note)}, nil
 }
 
-// noSuchNameError returns the error for an unknown name. If the name is invalid, it returns an error
-// about that instead, unless the entry is in another program's file.
+// noSuchNameError returns the error for an unknown name. If the name is invalid, it returns the error about that,
+// unless the entry is in another program's file.
 func noSuchNameError(name string, err error) error {
 	if bad := oxbow.CheckName(name); bad != nil && errors.Is(err, oxbow.ErrNotFound) {
 		return bad
@@ -650,7 +648,7 @@ func noSuchNameError(name string, err error) error {
 	return err
 }
 
-// splitVersionName splits NAME@SEQ into the name and the number.
+// splitVersionName splits a name of the form NAME@SEQ. ok is false if s does not have this form.
 func splitVersionName(s string) (name string, seq uint64, ok bool) {
 	i := strings.LastIndexByte(s, '@')
 	if i < 1 {
@@ -660,7 +658,7 @@ func splitVersionName(s string) (name string, seq uint64, ok bool) {
 	return s[:i], seq, err == nil && seq > 0
 }
 
-// List returns the selected entries, newest first.
+// List returns the entries that the arguments select, the newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	f, err := in.EntrySelection.CombineFilter(in.Filter, w.CurrentTime())
 	if err != nil {
@@ -699,7 +697,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		}
 		return out, nil
 	}
-	var at []int // start offsets of the shown items, and the last item's end offset
+	var at []int // offsets at which the shown items begin, and at which the last one ends
 	for i, e := range page {
 		if e.MayShow(oxbow.OnRequest(ctx)) {
 			out.Entries, at = append(out.Entries, outlineEntry(ctx, e)), append(at, i)

@@ -1,5 +1,5 @@
-// This file implements the verb recall_memory: recall for agents that work with memory profiles, by
-// date, project, tags, kind, file and words.
+// This file implements the verb recall_memory. It is recall with parameters for date, project, tags, kind, file and
+// words, for agents that work with memory profiles.
 
 package verb
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// RecallMemory returns the verb recall_memory. It is not in the table, because recall does the same
-// with a filter. A door offers it in addition to the table for agents that know this name. If a
-// call asks for days without words or a kind, the result contains the entries that match the terms.
+// RecallMemory returns the verb recall_memory. It is not among the standard tools, because recall with a filter does
+// the same. An interface may offer it to agents that know this name. If a call asks for a range of days, but not for
+// words or a kind, the result contains only entries that match the terms.
 func RecallMemory(terms ...oxbow.Term) Tool {
 	return define(
 		"recall_memory",
@@ -74,7 +74,7 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 	return out, err
 }
 
-// makeFilter returns the filter for the dates, tags and file of the argument.
+// makeFilter returns the filter for the dates, the tags and the file in the argument.
 func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {
@@ -112,11 +112,11 @@ func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// openRangeEnd stands for a missing date of a range. It is a word, because an empty string in a list
-// means an absent value.
+// openRangeEnd stands for a missing first or last date of a range. It cannot be "", because an empty string in a list
+// means that the value is absent.
 const openRangeEnd = ".."
 
-// daySpanFilter returns the filter from the first to the last day of a range, both included.
+// daySpanFilter returns a filter for the days from the first to the last date, including both.
 func daySpanFilter(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {

@@ -1,4 +1,4 @@
-// This file tests recall_memory: each parameter separately, and in combination.
+// This file tests recall_memory with each parameter alone and with several parameters.
 
 package verb
 
@@ -48,7 +48,7 @@ func TestRecallMemory(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		args string
-		want string // names in alphabetical order, or a part of the error
+		want string // names of the expected hits in alphabetical order, or a part of the expected error
 	}{
 		{`{"date":"2026-04-18"}`, "fog"},
 		{`{"date":"2026-04"}`, "fog grid plot"},

@@ -1,4 +1,4 @@
-// This file implements remedies, which are advice for errors that a caller can resolve.
+// This file implements remedies: advice on what a caller can do about an error.
 
 package verb
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrorRemedy returns advice about an error of a verb, as a sentence without a period. It returns the
-// zero Note if the error needs no advice.
+// ErrorRemedy returns advice about an error of a verb, as a sentence without a final period. It returns the zero Note
+// if there is no advice.
 func ErrorRemedy(err error) Note {
 	var advised *advisedError
 	if errors.As(err, &advised) {
@@ -59,7 +59,7 @@ func ErrorRemedy(err error) Note {
 	return Note{}
 }
 
-// busyRemedy returns advice about a writer that holds the lock for too long.
+// busyRemedy returns advice for the case that another process holds the lock for a long time.
 func busyRemedy(e *oxbow.BusyError) Note {
 	switch {
 	case e.PID == 0:
@@ -79,8 +79,7 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	)
 }
 
-// UnservedError returns the error for a call that needs a part of the workspace that the door does
-// not provide.
+// UnservedError returns the error for a call that needs something that this interface does not provide.
 func UnservedError(reason, remedy string) error {
 	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, reason), remedy)
 }

@@ -1,4 +1,4 @@
-// This file implements the client: a store whose methods send HTTP requests.
+// This file implements the client: a store whose methods send HTTP requests to a server.
 
 package remote
 
@@ -23,39 +23,38 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Options configure a client. Nil and zero fields mean the default.
+// Options configure a client. A field that is nil or zero means the default.
 type Options struct {
-	// Client sends the requests. The default is a separate client without a timeout, because
-	// requests end with their contexts. Redirects are never followed.
+	// Client sends the requests. By default, a new HTTP client without a timeout is used, because each request ends
+	// with its context. Redirects are never followed.
 	Client *http.Client
 
 	// Rand is the source of random bytes for op IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Claimed is the program's own description of itself, recorded with changes if their
-	// context has no source.
+	// Claimed is what the program says about itself. It is recorded with a change if the change's context has no
+	// source.
 	Claimed oxbow.Claim
 
-	// WaitLater is called if the server asks the client to try again after some time. It should wait
-	// and return nil to send the request again. If WaitLater is nil or returns an error, the call fails
-	// with the server's error, which wraps a [*RetryLaterError].
+	// WaitLater is called if the server asks the client to try again after some time. It should wait, and return nil
+	// so that the request is sent again. If WaitLater is nil or returns an error, the call fails with the server's
+	// error, which wraps a [*RetryLaterError].
 	WaitLater func(ctx context.Context, after time.Duration) error
 }
 
-// Store is a store on a server. It implements the optional store interfaces that are listed below.
-// If the server's store does not support a method, the error matches [oxbow.ErrUnsupported].
+// Store is a store on a server. It implements the optional store interfaces that are listed below. If the server's
+// store does not support a method, the error matches [oxbow.ErrUnsupported].
 //
-// A change that fails with [oxbow.ErrUnknownOutcome] may have been made, because its answer was
-// lost. If the server's store keeps op IDs, Apply sends such a change a second time, and the op ID
-// ensures that it is made only once. If the context does not have an op ID ([oxbow.WithOpID]),
-// Apply creates an ID.
+// A change that fails with [oxbow.ErrUnknownOutcome] may have been made, because only its answer was lost. If the
+// server's store keeps op IDs, Apply sends such a change a second time, and the op ID ensures that the change is made
+// only once. If the context contains no op ID ([oxbow.WithOpID]), Apply creates one.
 type Store struct {
 	link     serverLink
 	claimed  oxbow.Claim
 	isClosed atomic.Bool
 	follower follower
 
-	randMu sync.Mutex // serializes reads of rand
+	randMu sync.Mutex // guards rand
 	rand   io.Reader
 }
 
@@ -68,8 +67,8 @@ var _ interface {
 	oxbow.Checker
 } = (*Store)(nil)
 
-// Open returns a store on the server at the address, such as http://127.0.0.1:8333, that
-// authenticates with the token. It sends no request. Errors match [oxbow.ErrInvalid].
+// Open returns a store on the server at an address such as http://127.0.0.1:8333. Requests authenticate with the
+// token. Open sends no request. An error matches [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || !isServerURL(u) {
@@ -80,7 +79,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 		}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || token == "" {
-		// Do not repeat the token in the error.
+		// The error does not contain the token, because errors are logged.
 		return nil, &oxbow.InvalidError{Field: "token", Reason: "is empty or not one word of ASCII"}
 	}
 	var opts Options
@@ -92,8 +91,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 		client = *opts.Client
 	} else {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
-		// allow as many idle connections to this host as in total, because all connections lead to
-		// this host
+		// All connections lead to this host, so the host may have as many idle connections as all hosts together.
 		transport.MaxIdleConnsPerHost = transport.MaxIdleConns
 		client.Transport = transport
 	}
@@ -111,8 +109,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// isServerURL reports whether a URL may lead to a server: http or https, without a user, a query and a
-// fragment.
+// isServerURL reports whether a URL can be that of a server: it is http or https, without user, query and fragment.
 func isServerURL(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false
@@ -158,7 +155,7 @@ func (s *Store) getEntry(ctx context.Context, name string, version *uint64) (oxb
 	return oxbow.Entry(w), nil
 }
 
-// isEntryName reports whether the name is valid for an entry. Other names are not sent.
+// isEntryName reports whether an entry can have this name. Other names are not sent to the server.
 func isEntryName(name string) bool { return utf8.ValidString(name) && len(name) <= oxbow.MaxName }
 
 // Entries implements [oxbow.Store].
@@ -179,7 +176,8 @@ func (s *Store) streamEntries(ctx context.Context, f oxbow.Filter, version *uint
 	})
 }
 
-// streamLines returns the values in the lines of an answer. next returns io.EOF after the last line.
+// streamLines yields the values in the lines of an answer. The function ask sends the request. The function next reads
+// a value and returns io.EOF after the last line.
 func streamLines[T any](
 	ctx context.Context,
 	s *Store,
@@ -216,7 +214,7 @@ func streamLines[T any](
 	}
 }
 
-// changeStamp returns the stamp for a change with this context.
+// changeStamp returns what is sent with a change in this context besides the ops.
 func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
 	w := wireStamp{
 		OpID:    oxbow.OpIDFrom(ctx),
@@ -242,13 +240,13 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The returned change is empty if the server's version does
-// not return changes, or if the connection broke after the server reported success.
+// Commit implements [oxbow.Committer]. The returned change is empty if the server is too old to return changes, or if
+// the connection was interrupted after the server had reported success.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	return s.sendChange(ctx, returnChange, ops)
 }
 
-// sendChange sends a change. prefer is the value of the Prefer header, or "".
+// sendChange sends the ops as one change. prefer is the value of the Prefer header, or "".
 func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (oxbow.Change, error) {
 	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -280,16 +278,17 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 		ctx,
 		res,
 		from,
-	), nil // do not fail, because the status says that the change was made
+	), nil // The status says that the change was made, so this error must not make the call fail.
 }
 
-// hasFailedUnanswered reports whether err is the error of a request to which the server sent no answer.
+// hasFailedUnanswered reports whether err means that the server sent no answer to a request.
 func hasFailedUnanswered(err error) bool {
 	_, isAnswer := err.(*serverError)
 	return err != nil && !isAnswer
 }
 
-// applyBody returns the request body of a change.
+// applyBody returns the body of the request that sends a change. since is the position of the watchers' last event, or
+// nil.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
 	stamp, err := s.changeStamp(ctx)
 	if err != nil {
@@ -315,7 +314,7 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	return body, err
 }
 
-// givenOrNewOpID returns given, or a random ID if given is "".
+// givenOrNewOpID returns given, or a new random ID if given is "".
 func (s *Store) givenOrNewOpID(given string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()
@@ -328,7 +327,7 @@ func (s *Store) givenOrNewOpID(given string) (string, error) {
 	return cmp.Or(given, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
-// recognizesOpIDs reports whether the server recognizes a repeated change by its op ID.
+// recognizesOpIDs reports whether the server recognizes a repeated change by its op ID. It asks the server.
 func (s *Store) recognizesOpIDs(ctx context.Context) bool {
 	var about wireAbout
 	res, err := s.link.get(ctx, "about", nil)
@@ -365,7 +364,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	return oxbow.Stats(w), err
 }
 
-// getJSON sends a GET request and decodes the answer into v.
+// getJSON sends a GET request and decodes the JSON document in the answer into v.
 func (s *Store) getJSON(ctx context.Context, route string, q url.Values, v any) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Answers that are cut in the middle: streams of entries, of events, and documents.
+// This file tests answers that are cut off: streams of entries, streams of events, and documents.
 
 package remote
 
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clipped answers with at most left bytes of a body; Flush does nothing.
+// clipped is a response writer that writes at most left bytes of a body.
 type clipped struct {
 	http.ResponseWriter
 	left int
-	cut  bool // and cuts the connection, else the answer ends as if it were whole
+	cut  bool // also interrupt the connection; otherwise the answer ends as if it were complete
 }
 
 func (c *clipped) Write(b []byte) (int, error) {
@@ -33,8 +33,8 @@ func (c *clipped) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestCutStreams cuts each stream in many places, a list after each byte: what comes is never a shorter
-// list without an error.
+// TestCutStreams cuts each stream at many offsets. The call must return an error, and never a shorter list without an
+// error.
 func TestCutStreams(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	for i := range 3 {
@@ -84,8 +84,8 @@ func TestCutStreams(t *testing.T) {
 	}
 }
 
-// TestCutEvents cuts the answer to a change in the middle of its events: the change is
-// made, and the watcher hears of it before the call returns.
+// TestCutEvents cuts the answer to a change in the middle of its events. The change must be made, and the watcher must
+// be told about it before the call returns.
 func TestCutEvents(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	left, asked := 1<<20, 0
@@ -120,7 +120,7 @@ func TestCutEvents(t *testing.T) {
 	}
 }
 
-// TestCutDocument: half a document is an error.
+// TestCutDocument checks that an incomplete document is an error.
 func TestCutDocument(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil {

@@ -1,4 +1,4 @@
-// The store on another machine as the manual has it.
+// This file contains an example of a store on a server.
 
 package remote_test
 
@@ -14,15 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A memory that is served can be used as one of this machine: what is remembered is
-// durable on the server, and ranked here.
+// A memory on a server can be used like a local memory. Entries are durable on the server, and the client ranks them.
 func Example() {
 	served, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer served.Close()
-	open := func(r *http.Request) (oxbow.Store, context.Context, error) { // after the token was checked
+	// A real server checks the token before it calls this function.
+	open := func(r *http.Request) (oxbow.Store, context.Context, error) {
 		return served, oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
 	}
 	server := httptest.NewServer(remote.Handler(open, nil))

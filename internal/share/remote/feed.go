@@ -1,4 +1,4 @@
-// This file numbers the events of stores that do not number their changes.
+// This file gives positions to the events of stores that do not number their changes.
 
 package remote
 
@@ -16,28 +16,28 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// sequencer contains the methods of [oxbow.Sequencer] that the server needs.
+// sequencer contains the methods of [oxbow.Sequencer] that the server uses.
 type sequencer interface {
 	Position(ctx context.Context) (oxbow.Position, error)
 	Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error]
 }
 
-// Limits of the stored events. A client that was away for longer has to read all entries again.
+// Limits for the events that a server keeps. A client that needs older events has to read all entries again.
 const (
 	maxFeeds     = 64
 	maxFeedSteps = 1024
 	maxFeedBytes = 16 << 20
 )
 
-// eventFeeds contains the feeds of the stores that were used last.
+// eventFeeds contains the feeds of the stores that were used most recently.
 type eventFeeds struct {
-	mu   sync.Mutex   // guards all
-	list []*eventFeed // the most recently used feed is last
+	mu   sync.Mutex   // guards list
+	list []*eventFeed // all feeds; the one that was used last is at the end
 }
 
 func newEventFeeds() *eventFeeds { return &eventFeeds{} }
 
-// feedFor returns the feed of a store. The first call creates the feed.
+// feedFor returns the feed of a store. If there is none, it creates one.
 func (fs *eventFeeds) feedFor(w oxbow.Watcher) *eventFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -63,28 +63,28 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// eventFeed keeps the last events of a store. A position in the feed consists of the feed's ID (16
-// bytes), which changes after a reset, and the number of events (8 bytes, big-endian).
+// eventFeed keeps the last events of a store. A position in the feed consists of the feed's ID (16 bytes) and of the
+// number of events before it (8 bytes, big-endian). A reset changes the ID.
 type eventFeed struct {
 	store oxbow.Watcher
 	stop  func()
 
-	mu           sync.Mutex // guards all fields below
+	mu           sync.Mutex // guards the fields below
 	id           [16]byte
-	droppedCount uint64 // number of events that were dropped
+	droppedCount uint64 // number of the oldest events that were dropped
 	events       [][]oxbow.Delta
-	bytes        int // size of the contents in kept
+	bytes        int // size of the contents in events, in bytes
 }
 
-// reset empties the feed and gives it a new ID, so that all earlier positions become invalid.
+// reset removes all events and changes the feed's ID, so that all earlier positions become invalid.
 func (f *eventFeed) reset() {
-	_, _ = rand.Read(f.id[:]) // rand.Read never fails
+	_, _ = rand.Read(f.id[:]) // rand.Read never fails.
 	f.droppedCount = 0
 	f.events = nil
 	f.bytes = 0
 }
 
-// addEvent adds an event of the store.
+// addEvent adds an event of the store, and drops the oldest events if there are too many.
 func (f *eventFeed) addEvent(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,8 +140,8 @@ func (f *eventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.D
 	}
 }
 
-// eventsAfter returns the events after a position. It returns false if the feed has already
-// dropped some of these events.
+// eventsAfter returns the events after a position. It returns false if the position is invalid, or if some of these
+// events were already dropped.
 func (f *eventFeed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,4 @@
-// This file implements the client's events: the changes on the server since the last position.
+// This file sends the changes on the server to the client's watchers.
 
 package remote
 
@@ -38,7 +38,7 @@ func (s *Store) requestSince(ctx context.Context, p oxbow.Position) (*http.Respo
 	return s.link.get(ctx, "since", url.Values{"position": {base64.RawURLEncoding.EncodeToString([]byte(p))}})
 }
 
-// Watch implements [oxbow.Watcher]. The first call requests the server's position.
+// Watch implements [oxbow.Watcher]. The first call asks the server for its position.
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.follower.addWatcher(fn) }
 
 // Refresh implements [oxbow.Watcher].
@@ -49,30 +49,30 @@ func (s *Store) Refresh(ctx context.Context) error {
 	return s.follower.sendChanges(ctx)
 }
 
-// Limits for the changes that are collected for an event. If there are more, the event is a reset.
+// Limits for the changes in one event. If there are more, the event is a reset, after which a watcher must read all
+// entries.
 const (
 	maxDeltas     = 100_000
 	maxDeltaBytes = 64 << 20
 )
 
-// followTimeout is the timeout of requests that Watch and Apply send without the caller's context.
+// followTimeout is the timeout for requests that are sent without the context of a caller.
 const followTimeout = 10 * time.Second
 
-// follower sends events to the watchers. It stores the position up to which events were sent.
+// follower sends events to the watchers of a store. It remembers the position up to which it has sent events.
 type follower struct {
 	store    *Store
 	watchers subscribers.List[oxbow.Event]
 
-	// lock is a mutex that also supports contexts: a goroutine can stop waiting when a context is
-	// done. Receiving from lock gives the right to use the fields below. Afterwards the receiver
-	// must send to lock.
+	// lock is a mutex for which a goroutine can stop waiting when a context is done. A goroutine locks it by receiving
+	// a value, and unlocks it by sending one. It guards the fields below.
 	lock        chan struct{}
-	hasPosition bool // position is a valid position of the server
+	hasPosition bool // position is valid on the server
 	position    oxbow.Position
 }
 
-// knownPosition returns the position up to which events were sent. It returns nil if the store has
-// no watchers, or if the position is unknown.
+// knownPosition returns the position up to which events were sent. It returns nil if there are no watchers, or if the
+// position is unknown.
 func (f *follower) knownPosition() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -89,8 +89,7 @@ func (f *follower) knownPosition() *wirePosition {
 	return &wirePosition{[]byte(f.position)}
 }
 
-// addWatcher adds a watcher. If the server's position cannot be requested now, the first event is a
-// reset.
+// addWatcher adds a watcher. If the server cannot be asked for its position now, the first event will be a reset.
 func (f *follower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	<-f.lock
 	defer func() { f.lock <- struct{}{} }()
@@ -103,8 +102,8 @@ func (f *follower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	return f.watchers.Add(fn)
 }
 
-// sendChanges requests the changes and sends them as an event. If it fails, no event is sent, and the
-// next call sends the changes.
+// sendChanges asks the server for the changes since the last event, and sends them as an event. If it fails, no event
+// is sent, and the next call sends these changes.
 func (f *follower) sendChanges(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -140,10 +139,9 @@ func (f *follower) sendChanges(ctx context.Context) error {
 	return nil
 }
 
-// readChangeAnswer reads the server's answer to a change. It sends the change's events, and returns the
-// change, or an empty change if the server did not report the change. If from is not nil, the
-// answer contains all changes after that position. If other events were sent in the meantime,
-// readChangeAnswer requests these changes instead.
+// readChangeAnswer reads the server's answer to a change and sends an event. It returns the change, which is empty if
+// the server did not return it. If from is not nil, the answer contains all changes since that position. If another
+// event was sent meanwhile, readChangeAnswer asks the server for the changes since that event instead.
 func (f *follower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,
@@ -154,7 +152,8 @@ func (f *follower) readChangeAnswer(
 	if res.Header.Get(appliedHeader) == returnChange {
 		change, err = r.readChange(math.MaxUint64)
 		if err != nil {
-			change = oxbow.Change{Seq: change.Seq} // leave out the versions, because some may be missing
+			// Return the change without its versions, because some of them may be missing.
+			change = oxbow.Change{Seq: change.Seq}
 		}
 	}
 	if from == nil || err != nil {
@@ -176,7 +175,7 @@ func (f *follower) readChangeAnswer(
 	return change
 }
 
-// sendOwnChange sends the events of a change that was made, even if the context is done.
+// sendOwnChange sends an event for a change that this client has made, even if ctx is done.
 func (f *follower) sendOwnChange(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followTimeout)
 	defer cancel()
@@ -193,7 +192,7 @@ func (f *follower) sendEvent(e oxbow.Event) {
 	}
 }
 
-// readDeltas reads the changes in the rest of an answer. next is the position after these changes.
+// readDeltas reads the remaining lines of an answer, which contain changes. next is the position after these changes.
 func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {

@@ -1,4 +1,4 @@
-// This file declares the routes of a server and reads the requests.
+// This file declares the routes of a server, and reads requests.
 
 package remote
 
@@ -18,13 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRequestBody is the maximum size, in bytes, of a request. Changes may have maxChangeBody bytes.
+// maxRequestBody is the maximum size, in bytes, of a request that is not a change. A change may have maxChangeBody
+// bytes.
 const maxRequestBody = 4 << 20
 
-// Handler serves the routes below /api/v1/store/. open returns the store for a request and a
-// context whose source is stamped on changes, or an error that refuses the request. Access
-// control is the responsibility of open, because the handler allows every operation that the
-// store allows. log, which may be nil, receives details of failures that clients must not see.
+// Handler serves the routes below /api/v1/store/. The function open returns the store for a request, and a context
+// whose source is recorded with changes. If open returns an error, the request is refused. open is responsible for
+// access control, because the handler allows every operation that the store allows.
+//
+// log receives the details of failures that clients must not see. It may be nil.
 func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error), log *slog.Logger) http.Handler {
 	h := &handler{open: open, feeds: newEventFeeds(), log: log}
 	return http.HandlerFunc(h.serveRequest)
@@ -36,10 +38,10 @@ type handler struct {
 	log   *slog.Logger // may be nil
 }
 
-// route describes a path of the API.
+// route describes one route of the API.
 type route struct {
 	method string
-	params []string // allowed query parameters
+	params []string // query parameters that the route allows
 	serve  func(c *servedCall) error
 }
 
@@ -61,7 +63,7 @@ var routes = map[string]route{
 	"restore":  {http.MethodPost, nil, (*servedCall).restoreEntry},
 }
 
-// servedCall is a request being served.
+// servedCall is a request that is being handled.
 type servedCall struct {
 	ctx   context.Context
 	w     http.ResponseWriter
@@ -114,17 +116,17 @@ func (h *handler) runRoute(w http.ResponseWriter, r *http.Request, route route) 
 	return route.serve(&servedCall{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// unsupportedError returns the error for a store without an optional interface.
+// unsupportedError returns the error if a store lacks an optional interface. what says what it cannot do.
 func unsupportedError(what string) error {
 	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, what)
 }
 
-// readBody reads the JSON document in the request.
+// readBody decodes the JSON document in the request's body into v.
 func (c *servedCall) readBody(v any) error {
 	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequestBody), v)
 }
 
-// writeAnswer writes a JSON document.
+// writeAnswer sends v as a JSON document.
 func (c *servedCall) writeAnswer(v any) error {
 	b, err := encodeJSON(v)
 	if err != nil {
@@ -132,11 +134,11 @@ func (c *servedCall) writeAnswer(v any) error {
 	}
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.Header().Set("Cache-Control", "no-store")
-	_, _ = c.w.Write(b) // ignore the error: the client has disconnected
+	_, _ = c.w.Write(b) // An error means that the client has disconnected, so it is ignored.
 	return nil
 }
 
-// parseNumber parses a query parameter that is a change number.
+// parseNumber parses a query parameter that contains the number of a change.
 func (c *servedCall) parseNumber(key string) (uint64, error) {
 	n, err := strconv.ParseUint(c.query.Get(key), 10, 64)
 	if err != nil {
@@ -149,7 +151,7 @@ func (c *servedCall) parseNumber(key string) (uint64, error) {
 	return n, nil
 }
 
-// parseTime parses a query parameter that is a time.
+// parseTime parses a query parameter that contains a time.
 func (c *servedCall) parseTime(key string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, c.query.Get(key))
 	if err != nil {
@@ -162,7 +164,7 @@ func (c *servedCall) parseTime(key string) (time.Time, error) {
 	return t, nil
 }
 
-// parsePosition parses a query parameter that is a position.
+// parsePosition parses a query parameter that contains a position.
 func (c *servedCall) parsePosition(key string) (oxbow.Position, error) {
 	b, err := base64.RawURLEncoding.DecodeString(c.query.Get(key))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Hostile requests and answers: refused in words, without a panic, and bounded.
+// This file tests malicious requests and answers. They must be refused with a message, without a panic, and must not
+// use much memory.
 
 package remote
 
@@ -23,8 +24,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// asked sends a request to a handler and returns the answer, which must be one of
-// the store or a problem that is not of the server.
+// asked sends a request to a handler and returns the answer. The answer must come from the store, or be an error that
+// blames the request.
 func asked(t *testing.T, h http.Handler, method, target string, body io.Reader) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, routePrefix, body)
@@ -43,7 +44,7 @@ func asked(t *testing.T, h http.Handler, method, target string, body io.Reader) 
 	return w
 }
 
-// hostileBodies are refused by every route that reads a document.
+// hostileBodies returns request bodies that each route must refuse.
 func hostileBodies() []string {
 	deep := strings.Repeat("[", 1_000_000)
 	huge := strings.Repeat("n", 1<<20)
@@ -132,7 +133,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// zeros is an endless JSON document.
+// zeros is a JSON document that never ends.
 type zeros struct{ head string }
 
 func (z *zeros) Read(b []byte) (int, error) {
@@ -160,7 +161,7 @@ func TestLargeRequests(t *testing.T) {
 			t.Errorf("an endless %s is answered with %d %.200s", name, w.Code, w.Body)
 		}
 	}
-	// The largest content passes, however it is written; one more byte does not.
+	// The longest content is accepted in any encoding. A content with one more byte is refused.
 	c := dial(t, serve(t, m, nil))
 	large := strings.Repeat("\x01", oxbow.MaxContent)
 	if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: large}); err != nil {
@@ -188,7 +189,7 @@ func TestLargeRequests(t *testing.T) {
 	}
 }
 
-// TestHostileAnswers has a server answer every call with what it should not.
+// TestHostileAnswers checks how the client handles a server that sends wrong answers to every call.
 func TestHostileAnswers(t *testing.T) {
 	var status int
 	var kind string
@@ -256,7 +257,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// TestLongErrors: what a server says of itself is cut short.
+// TestLongErrors checks that the client shortens long error messages of a server.
 func TestLongErrors(t *testing.T) {
 	long := strings.Repeat("x", 60_000)
 	for _, answer := range []string{
@@ -289,7 +290,7 @@ func TestLongErrors(t *testing.T) {
 	}
 }
 
-// TestOrderOfAnswers: lists that are not in the order of the seam are refused.
+// TestOrderOfAnswers checks that the client refuses lists that are not in the order that the store interfaces require.
 func TestOrderOfAnswers(t *testing.T) {
 	read := func(text string, next func(*streamReader) error) error {
 		r := newStreamReader(strings.NewReader(text))
@@ -335,8 +336,8 @@ func TestOrderOfAnswers(t *testing.T) {
 	}
 }
 
-// FuzzApply: what is read of a change is refused as invalid, or is written and read
-// again as the same.
+// FuzzApply checks that a decoded change is either refused as invalid, or is the same after it was encoded and decoded
+// again.
 func FuzzApply(f *testing.F) {
 	for _, s := range hostileBodies() {
 		if len(s) < 1000 {
@@ -378,7 +379,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// FuzzStream: what a server sends is lines, or an error, and ends.
+// FuzzStream checks that reading arbitrary bytes as a stream returns lines or an error, and ends.
 func FuzzStream(f *testing.F) {
 	f.Add(
 		`{"entry":{"id":1,"name":"a","kind":"note","content":"x","version":1,"source":{"time":"2026-04-18T12:00:00Z"}}}` + "\n" + `{"end":{"count":1}}` + "\n",
@@ -412,7 +413,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestForms: entries, filters and reports come back as they were.
+// TestForms checks that entries, filters and reports are unchanged after they were encoded and decoded.
 func TestForms(t *testing.T) {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	f := oxbow.Filter{

@@ -1,5 +1,5 @@
-// This file handles answers in which a server asks the client to try again later: status 429 and
-// 503 with Retry-After (RFC 9110).
+// This file handles answers that ask the client to try again later: status 429 or 503 with a Retry-After header (RFC
+// 9110).
 
 package remote
 
@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// RetryLaterError is returned if the server asks the client to try again after a while.
+// RetryLaterError means that the server asks the client to try again after some time.
 type RetryLaterError struct {
 	After time.Duration
-	Err   error // error of the server
+	Err   error // the error that the server sent
 }
 
 func (e *RetryLaterError) Error() string { return e.Err.Error() }
 func (e *RetryLaterError) Unwrap() error { return e.Err }
 
-// maxRetryAfter is the maximum waiting time.
+// maxRetryAfter is the maximum time that a client accepts. A longer time is shortened to this time.
 const maxRetryAfter = 365 * 24 * time.Hour
 
-// retryAfter returns the waiting time that the server asks for, or 0. If the server specifies a
-// date, the waiting time is relative to the server's own clock.
+// retryAfter returns the time for which the server asks the client to wait, or 0 if it does not ask. If the server
+// sends a date, the time is computed with the server's own clock.
 func retryAfter(res *http.Response) time.Duration {
 	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable {
 		return 0
@@ -43,7 +43,7 @@ func retryAfter(res *http.Response) time.Duration {
 	return max(time.Second, min(at.Sub(now), maxRetryAfter))
 }
 
-// withRetryAfter wraps the error in a RetryLaterError if the server asks the client to try again.
+// withRetryAfter wraps err in a RetryLaterError if the answer asks the client to try again later.
 func withRetryAfter(res *http.Response, err error) error {
 	if after := retryAfter(res); after > 0 {
 		return &RetryLaterError{after, err}

@@ -1,4 +1,5 @@
-// Servers that are busy: the client asks again when they say, and makes changes once.
+// This file tests servers that are busy. The client must try again when the server says so, and make each change only
+// once.
 
 package remote
 
@@ -18,13 +19,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// busy answers some requests as a server, or a proxy before it, that has too much to do.
+// busy answers some requests like a server, or like a proxy in front of it, that has too much to do.
 type busy struct {
-	left  atomic.Int64 // such answers
+	left  atomic.Int64 // number of requests that are still answered in this way
 	code  int
 	after string
-	own   bool // they are those of a server, not of a proxy
-	acts  bool // and the request is done, nevertheless
+	own   bool // the answers look like those of the server, and not of a proxy
+	acts  bool // the request is carried out in spite of the answer
 }
 
 func (b *busy) wrap(h http.Handler) http.Handler {
@@ -47,8 +48,8 @@ func (b *busy) wrap(h http.Handler) http.Handler {
 	})
 }
 
-// TestLater: a busy server is asked again after the time that it gives, and a change is
-// made once, whoever answered.
+// TestLater checks that the client tries again after the time that a server names, and that a change is made only
+// once, whoever sent the answer.
 func TestLater(t *testing.T) {
 	for _, b := range []*busy{
 		{code: 429, after: "7", own: true},
@@ -118,8 +119,8 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: seconds, and moments by the server's own clock; what is neither is no
-// time.
+// TestRetryAfter checks that the header may contain seconds, or a date by the server's own clock, and that anything
+// else is ignored.
 func TestRetryAfter(t *testing.T) {
 	const now = "Tue, 24 Nov 2026 09:00:00 GMT"
 	for after, want := range map[string]time.Duration{

@@ -1,4 +1,4 @@
-// Answers that are lost, on the way back or on the way there, and calls that are given up.
+// This file tests requests and answers that are lost, and calls that are cancelled.
 
 package remote
 
@@ -24,14 +24,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// cutter is a proxy that cuts connections on one route.
+// cutter is a proxy that interrupts connections on one route.
 type cutter struct {
 	route  string
-	before int // requests that do not arrive
-	after  int // requests that are done, and not answered
-	gate   int // requests that are done, and answered by a proxy of no use
+	before int // number of requests that do not arrive
+	after  int // number of requests that are carried out but not answered
+	gate   int // number of requests that are carried out, and for which the proxy answers with an error
 
-	asked *atomic.Int32 // requests on the route
+	asked *atomic.Int32 // number of requests on the route
 }
 
 func (c *cutter) wrap(h http.Handler) http.Handler {
@@ -68,7 +68,7 @@ func changes(t *testing.T, m *oxbow.Memory) (n int) {
 	return n
 }
 
-// TestLostAnswer: a change whose answer was lost is made once.
+// TestLostAnswer checks that a change is made once if its answer was lost.
 func TestLostAnswer(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -104,8 +104,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestLostAnswerOfACondition: the repeat is known for one before its condition is
-// looked at, also by a scope.
+// TestLostAnswerOfACondition checks that the server recognizes the repetition before it checks the condition of the
+// change, even in a scope.
 func TestLostAnswerOfACondition(t *testing.T) {
 	for _, part := range []bool{false, true} {
 		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -149,8 +149,7 @@ func TestLostAnswerOfACondition(t *testing.T) {
 	}
 }
 
-// TestNotRepeated: without op ids on the server, nothing is sent twice; nor is an
-// undo, whose answer is a number.
+// TestNotRepeated checks that nothing is sent twice if the server does not keep op IDs. An undo is never sent twice.
 func TestNotRepeated(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	proxy := cutter{route: "/apply", after: 1}
@@ -178,7 +177,7 @@ func TestNothingWasSent(t *testing.T) {
 	}
 }
 
-// TestCanceledMeanwhile cancels the context of calls that the server is about.
+// TestCanceledMeanwhile cancels the context of calls while the server handles them.
 func TestCanceledMeanwhile(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	var cancel context.CancelFunc
@@ -186,7 +185,8 @@ func TestCanceledMeanwhile(t *testing.T) {
 	c := dial(t, serve(t, m, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Body != nil {
-				_, _ = new(bytes.Buffer).ReadFrom(r.Body) // else the server does not see the client leave
+				// read the body, because otherwise the server does not notice that the client has disconnected
+				_, _ = new(bytes.Buffer).ReadFrom(r.Body)
 			}
 			cancel()
 			<-r.Context().Done()
@@ -209,7 +209,7 @@ func TestCanceledMeanwhile(t *testing.T) {
 	}
 }
 
-// first returns the first error of a sequence.
+// first returns the first error that a sequence yields, or nil.
 func first(seq func(func(oxbow.Entry, error) bool)) error {
 	for _, err := range seq {
 		if err != nil {
@@ -219,7 +219,7 @@ func first(seq func(func(oxbow.Entry, error) bool)) error {
 	return nil
 }
 
-// TestCanceledStream cancels the context in the middle of a list.
+// TestCanceledStream cancels the context while a list is being received.
 func TestCanceledStream(t *testing.T) {
 	m, c := opened(t)
 	var ops []oxbow.Op
@@ -243,11 +243,11 @@ func TestCanceledStream(t *testing.T) {
 	}
 }
 
-// timed is the answer to a client of which the deadlines are counted.
+// timed is a response writer that records the deadlines that are set.
 type timed struct {
 	*httptest.ResponseRecorder
 	set, cleared int
-	wrong        time.Duration // the last deadline that is not one, from then on
+	wrong        time.Duration // the last deadline that was not writeTimeout from then on
 }
 
 func (w *timed) SetWriteDeadline(t time.Time) error {
@@ -260,8 +260,8 @@ func (w *timed) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestSlowReader: each piece of a stream has its time, and the next request of the
-// connection has none of it.
+// TestSlowReader checks that each write to a stream has its own deadline, and that no deadline remains for the next
+// request on the connection.
 func TestSlowReader(t *testing.T) {
 	w := &timed{ResponseRecorder: httptest.NewRecorder()}
 	out := newStreamWriter(w, nil)
@@ -283,7 +283,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestNoRandomness: a change that gets no op id is not sent.
+// TestNoRandomness checks that a change is not sent if no op ID can be created for it.
 func TestNoRandomness(t *testing.T) {
 	m, _ := opened(t)
 	c, err := Open(serve(t, m, nil).url, secret, &Options{Rand: strings.NewReader("sixteen bytes ok")})
@@ -298,12 +298,13 @@ func TestNoRandomness(t *testing.T) {
 	}
 }
 
-// roundTrip is a transport of a test.
+// roundTrip is a function that acts as an HTTP transport.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestLostThenRefused: a repeat that finds no server says nothing of the first try.
+// TestLostThenRefused checks that the outcome stays unknown if the first answer was lost and the repetition did not
+// reach the server.
 func TestLostThenRefused(t *testing.T) {
 	m, c := opened(t)
 	asked, base := 0, c.link.client.Transport
@@ -328,7 +329,7 @@ func TestLostThenRefused(t *testing.T) {
 	}
 }
 
-// TestEventsOfAnApply: they come once, whatever happens between a change and its
+// TestEventsOfAnApply checks that watchers get each event exactly once, whatever happens between a change and its
 // answer.
 func TestEventsOfAnApply(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -371,8 +372,7 @@ func TestEventsOfAnApply(t *testing.T) {
 	if !slices.Equal(names, []string{"a"}) || resets > 0 {
 		t.Errorf("after a Refresh between, the watcher heard of %q and %d resets", names, resets)
 	}
-	// The context is cancelled, and the connection cut, when the head of the answer is
-	// there.
+	// The context is cancelled, and the connection is interrupted, after the head of the answer has arrived.
 	ctx, cancel := context.WithCancel(t.Context())
 	base := c.link.client.Transport
 	c.link.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -388,7 +388,7 @@ func TestEventsOfAnApply(t *testing.T) {
 	if !slices.Equal(names, []string{"a", "b"}) || resets > 0 {
 		t.Errorf("after a cancelled Apply, the watcher heard of %q and %d resets", names, resets)
 	}
-	// The server has another store now, which has no positions.
+	// The server now has another store, which has no positions.
 	s.set(bare{m})
 	apply(t.Context(), "c")
 	if resets != 1 {
@@ -396,7 +396,7 @@ func TestEventsOfAnApply(t *testing.T) {
 	}
 }
 
-// TestToken: a wrong one is refused, and no other host gets it.
+// TestToken checks that a wrong token is refused, and that the token is not sent to another host.
 func TestToken(t *testing.T) {
 	m, _ := opened(t)
 	s := serve(t, m, nil)

@@ -1,5 +1,5 @@
-// This file encodes and decodes changes. A change consists of a list of ops and of a stamp, which contains the
-// op ID, the note and the client that the change names. Package opjson encodes a single op.
+// This file encodes and decodes changes. A change consists of ops and a stamp. The stamp contains the op ID, the note
+// and what the client says about itself. Package opjson encodes single ops.
 
 package remote
 
@@ -20,28 +20,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// A client sends the first header to request the change in the answer. The server sends the second
-// header if the answer begins with the change.
+// With the first header, a client asks for the change in the answer. With the second header, the server says that the
+// answer begins with the change.
 const (
 	preferHeader  = "Prefer"
 	appliedHeader = "Preference-Applied"
 	returnChange  = "return=representation"
 )
 
-// Limits of a request with a change. These are the limits of the store, plus room for JSON escapes.
+// Limits for a request with a change. They are the limits of the store with additional room for JSON escapes.
 const (
-	maxChangeBody = 128 << 20 // bytes
+	maxChangeBody = 128 << 20 // in bytes
 	maxOps        = 1 << 20
 )
 
-// wireStamp contains the data of a change besides its ops.
+// wireStamp contains everything that a change has besides its ops.
 type wireStamp struct {
 	OpID    string      `json:"op_id,omitempty"`
 	Note    string      `json:"note,omitempty"`
 	Claimed oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// stampContext returns a context with the stamp. It keeps the source in ctx, except for the claim.
+// stampContext returns a context that contains the stamp. The source in ctx is kept, except for its claim.
 func (s wireStamp) stampContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
@@ -57,22 +57,21 @@ func (s wireStamp) stampContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// wireApply is a change.
+// wireApply is the request to make a change.
 //
 //	{"op_id": "…", "note": "…", "claimed": {"client": "…", "agent": "…"},
 //	 "ops": [{"add": {"name": "a", "content": "…"}}, {"remove": {"name": "b", "if": 7}}]}
 //
-// If since is a position, the answer is a stream of the changes after that position. If the client
-// sends Prefer: return=representation (RFC 7240), the answer is also a stream, and starts with the
-// change that was made: a line with "change", followed by its versions. The server confirms this
-// with the header Preference-Applied.
+// If since is a position, the answer is a stream of the changes after that position. If the client sends Prefer:
+// return=representation (RFC 7240), the answer is also a stream, and starts with the change that was made: a line with
+// "change", followed by its versions. The server confirms this with the header Preference-Applied.
 type wireApply struct {
 	wireStamp
 	Ops   []opjson.Op   `json:"ops"`
 	Since *wirePosition `json:"since,omitempty"`
 }
 
-// wireSeqs and wireRestore are the requests to undo changes and to restore a version.
+// wireSeqs is the request to undo changes, and wireRestore is the request to restore a version.
 type (
 	wireSeqs struct {
 		wireStamp
@@ -80,13 +79,14 @@ type (
 	}
 	wireRestore struct {
 		wireStamp
-		Name    string  `json:"name"`
-		Seq     uint64  `json:"seq"`
-		Version *uint64 `json:"version,omitempty"` // expected version of the entry, or 0 if the entry must not exist
+		Name string `json:"name"`
+		Seq  uint64 `json:"seq"`
+		// expected version of the entry; 0 means that the entry must not exist, and nil that any version is accepted
+		Version *uint64 `json:"version,omitempty"`
 	}
 )
 
-// encodeOps checks the ops, like a store, and returns them in wire format.
+// encodeOps checks the ops like a store does, and returns their JSON form.
 func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	if len(ops) > maxOps {
 		return nil, &oxbow.InvalidError{
@@ -108,7 +108,8 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	return ws, nil
 }
 
-// decodeApply decodes a [wireApply] op by op, so that a large request is in memory only once.
+// decodeApply decodes a [wireApply]. It decodes one op after the other, so that the memory contains a large request
+// only once.
 func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	d := json.NewDecoder(text.LimitBlank(r))
 	d.DisallowUnknownFields()
@@ -149,8 +150,8 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	return w, ops, requestError(err)
 }
 
-// eachField reads an object and calls fn before the value of each field. Nothing may follow the
-// object.
+// eachField reads an object and calls fn for each field. fn must read the field's value. eachField fails if something
+// follows the object.
 func eachField(d *json.Decoder, fn func(key string) error) error {
 	if err := expectToken(d, '{'); err != nil {
 		return err
@@ -160,7 +161,7 @@ func eachField(d *json.Decoder, fn func(key string) error) error {
 		if err != nil {
 			return err
 		}
-		if err := fn(t.(string)); err != nil { // between the fields of an object, each token is a key
+		if err := fn(t.(string)); err != nil { // In an object, the next token is always a key.
 			return err
 		}
 	}
@@ -170,7 +171,7 @@ func eachField(d *json.Decoder, fn func(key string) error) error {
 	return checkEnd(d)
 }
 
-// eachElement reads an array and calls fn before each element.
+// eachElement reads an array and calls fn for each element. fn must read the element.
 func eachElement(d *json.Decoder, fn func() error) error {
 	if err := expectToken(d, '['); err != nil {
 		return err
@@ -193,7 +194,7 @@ func expectToken(d *json.Decoder, want json.Delim) error {
 	return err
 }
 
-// checkEnd returns an error if the input continues.
+// checkEnd returns an error if anything but white space follows in the input.
 func checkEnd(d *json.Decoder) error {
 	if _, err := d.Token(); err != io.EOF {
 		return badRequestError("has more after its end")
@@ -201,7 +202,7 @@ func checkEnd(d *json.Decoder) error {
 	return nil
 }
 
-// decodeDocument decodes a JSON object into v. Unknown fields are errors.
+// decodeDocument decodes a JSON object into v. It fails if the object has an unknown field.
 func decodeDocument(r io.Reader, v any) error {
 	d := json.NewDecoder(text.LimitBlank(r))
 	var raw json.RawMessage
@@ -225,8 +226,7 @@ func badRequestError(reason string) error {
 	return &oxbow.InvalidError{Field: "request", Reason: reason}
 }
 
-// requestError converts an error that occurred while a request was read. The new error says that
-// the request is wrong.
+// requestError converts an error that occurred while a request was read to an error that blames the request.
 func requestError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -254,7 +254,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// checkUTF8 returns an error if the text is not UTF-8, because JSON would change it.
+// checkUTF8 returns an error if a text is not valid UTF-8, because encoding it as JSON would change it.
 func checkUTF8(field, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{Field: field, Value: text.TruncateWithEllipsis(s, 40), Reason: "is not UTF-8"}

@@ -1,4 +1,4 @@
-// This file implements the history of a store on a server.
+// This file reads and changes the history of a store on a server.
 
 package remote
 
@@ -53,8 +53,8 @@ func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return w.Seq, err
 }
 
-// AsOf implements [oxbow.Historian]. Each call of the returned store is a request. For each
-// request, the server reads the history up to the change seq.
+// AsOf implements [oxbow.Historian]. Each call of a method of the returned store is a request, for which the server
+// reads its history up to the change seq.
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	var w wireSeq
 	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
@@ -63,7 +63,7 @@ func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	return &pastView{s, seq}, nil
 }
 
-// pastView is a store in the state after a change.
+// pastView is a server's store in the state after the change seq. It is read-only.
 type pastView struct {
 	store *Store
 	seq   uint64
@@ -83,7 +83,8 @@ func (v *pastView) Apply(context.Context, ...oxbow.Op) error {
 
 func (v *pastView) Close() error { return nil }
 
-// Watch and Refresh make a view an [oxbow.Watcher] without events.
+// Watch and Refresh make a pastView an [oxbow.Watcher] that never sends an event, because a past state does not
+// change.
 func (v *pastView) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
 func (v *pastView) Refresh(context.Context) error         { return nil }
 
@@ -117,8 +118,8 @@ func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, 
 	return s.changeHistory(ctx, "restore", w)
 }
 
-// changeHistory sends a change and returns its number. If the answer is lost, it does not repeat
-// the request, because a scope on the server could take the repetition for a conflict.
+// changeHistory sends an undo or a restoration, and returns the number of the change that the server made. If the
+// answer is lost, the request is not repeated, because a scope on the server might take the repetition for a conflict.
 func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-// This file converts the errors of a store to problem documents (RFC 9457), and back.
+// This file converts errors of a store to problem documents (RFC 9457), and problem documents to errors.
 
 package remote
 
@@ -18,42 +18,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Problem is an error in the form of an application/problem+json document. Programs should examine
-// Code. The fields below Code correspond to the fields of the error types of package oxbow.
+// Problem is the application/problem+json document of an error. Programs should look at Code. The fields below Code
+// belong to the error types of package oxbow.
 type Problem struct {
 	Type   string `json:"type"`   // always "about:blank"
-	Title  string `json:"title"`  // the same text for all problems with this code
+	Title  string `json:"title"`  // title that all problems with the same code have
 	Status int    `json:"status"` // HTTP status
-	Detail string `json:"detail"` // a sentence without a final period
+	Detail string `json:"detail"` // description of the error: a sentence without a final period
 	Code   string `json:"code"`
-	Remedy string `json:"remedy,omitempty"` // optional advice about what to do next
+	Remedy string `json:"remedy,omitempty"` // advice about what to do next, or ""
 
-	Field  string `json:"field,omitempty"` // for invalid: the refused field
+	Field  string `json:"field,omitempty"` // code invalid: the field that is refused
 	Value  string `json:"value,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Name        string   `json:"name,omitempty"`  // name of the entry
-	Names       []string `json:"names,omitempty"` // for ambiguous: two of the entries
-	Alias       string   `json:"alias,omitempty"` // for ambiguous and alias_taken
-	Owner       string   `json:"owner,omitempty"` // for alias_taken
-	WantVersion uint64   `json:"want,omitempty"`  // for conflict: the expected version
-	HaveVersion uint64   `json:"have,omitempty"`  // for conflict: the present version (0 if the entry does not exist)
-	Limit       int64    `json:"limit,omitempty"` // maximum, for too_large in bytes, for quota in the unit of the quota
-	LimitName   string   `json:"bound,omitempty"` // for quota: the name of the limit
-	// for quota: the number of seconds after which another attempt may succeed
+	Name        string   `json:"name,omitempty"`  // name of the entry to which the error belongs
+	Names       []string `json:"names,omitempty"` // code ambiguous: the names of two of the entries
+	Alias       string   `json:"alias,omitempty"` // codes ambiguous and alias_taken: the alias
+	Owner       string   `json:"owner,omitempty"` // code alias_taken: the entry that has the alias
+	WantVersion uint64   `json:"want,omitempty"`  // code conflict: the version that the caller expected
+	HaveVersion uint64   `json:"have,omitempty"`  // code conflict: the present version (0 if the entry does not exist)
+	// the limit: for too_large in bytes, for quota in the unit of the quota
+	Limit     int64  `json:"limit,omitempty"`
+	LimitName string `json:"bound,omitempty"` // code quota: the name of the limit
+	// code quota: number of seconds after which another attempt may succeed
 	RetrySeconds int `json:"retry,omitempty"`
 
-	// The complete error, for the server's log, if Detail leaves out file names of the server.
+	// the complete error, for the server's log, if file names were removed from Detail
 	Withheld error `json:"-"`
 }
 
-// problemCodes are tried in order, so that more specific errors come first. The code of all other errors
-// is "internal".
+// problemCodes lists the codes of errors. The first code that matches is used, so more specific errors come first. All
+// other errors have the code "internal".
 var problemCodes = []struct {
 	code   string
 	status int
 	title  string
-	err    error // error that the code represents, on server and client
+	err    error // error that matches on the server, and that the client's error matches
 }{
 	{
 		"unknown_outcome",
@@ -84,10 +85,10 @@ var problemCodes = []struct {
 	{"canceled", http.StatusServiceUnavailable, "The call was cancelled", context.Canceled},
 }
 
-// maxDetail is the maximum length, in bytes, of a text that a document repeats.
+// maxDetail is the maximum length, in bytes, of an error text in a document.
 const maxDetail = 4 << 10
 
-// MakeProblem returns the document for an error, without a remedy.
+// MakeProblem returns the document for an error. It contains no remedy.
 func MakeProblem(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
 		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxDetail)}
@@ -112,12 +113,12 @@ func MakeProblem(err error) Problem {
 	return p
 }
 
-// serverPath matches the beginning of an absolute path on the server's machine.
+// serverPath returns a pattern for the beginning of an absolute path on the server.
 var serverPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 })
 
-// hideFileNames removes the server's file names from the detail of a server failure.
+// hideFileNames removes the server's file names from Detail if the server has failed. They are kept in Withheld.
 func (p *Problem) hideFileNames(err error) {
 	mayNameFiles := p.Status >= 500 || p.Code == "read_only" || p.Code == "position"
 	if !mayNameFiles || !serverPath().MatchString(p.Detail) {
@@ -129,14 +130,14 @@ func (p *Problem) hideFileNames(err error) {
 	}
 }
 
-// LogWithheld logs the error that the document withholds. log may be nil.
+// LogWithheld logs the complete error if file names were removed from Detail. log may be nil.
 func (p Problem) LogWithheld(log *slog.Logger) {
 	if p.Withheld != nil && log != nil {
 		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.Withheld)
 	}
 }
 
-// setErrorFields sets the fields that belong to an error type of package oxbow.
+// setErrorFields sets the fields that correspond to the fields of an error type of package oxbow.
 func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
@@ -171,8 +172,8 @@ func (p *Problem) setErrorFields(err error) {
 	}
 }
 
-// Err returns the error for the document. It has the same text as the server's error and matches
-// the same errors.
+// Err returns the error that the document describes. It has the same text as the error on the server, and matches the
+// same errors.
 func (p Problem) Err() error {
 	err := p.knownError()
 	if err != nil && err.Error() == p.Detail {
@@ -181,8 +182,7 @@ func (p Problem) Err() error {
 	return &answeredError{p, err}
 }
 
-// knownError returns the error of package oxbow that corresponds to the document, or nil if there
-// is no such error.
+// knownError returns the error of package oxbow that belongs to the code, or nil if there is none.
 func (p Problem) knownError() error {
 	var err error
 	for _, c := range problemCodes {
@@ -209,10 +209,10 @@ func (p Problem) knownError() error {
 	return err
 }
 
-// answeredError is an error with the server's text.
+// answeredError is an error that a server has sent.
 type answeredError struct {
 	problem Problem
-	err     error // error of package oxbow that corresponds to the text, or nil
+	err     error // the corresponding error of package oxbow, or nil
 }
 
 func (e *answeredError) Error() string {
@@ -234,5 +234,5 @@ func (p Problem) Write(w http.ResponseWriter) {
 	w.WriteHeader(p.Status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(p) // ignore the error: the client has disconnected
+	_ = e.Encode(p) // An error means that the client has disconnected, so it is ignored.
 }

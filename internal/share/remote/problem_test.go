@@ -1,4 +1,4 @@
-// Errors that go through a document: what they match, say and carry.
+// This file tests what a client knows about errors that a server sends as documents.
 
 package remote
 
@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// sent returns the status of an answer, and the error that a client makes of it.
+// sent lets a server answer with err. It returns the status of the answer, and the error that the client makes of it.
 func sent(t *testing.T, err error) (int, error) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -81,8 +81,8 @@ func TestErrorsKeepTheirFacts(t *testing.T) {
 	}
 }
 
-// TestFilesOfTheServer: what a server failed of is said without its files, which its
-// log has.
+// TestFilesOfTheServer checks that the answer contains no file names if the server fails, and that the server's log
+// does.
 func TestFilesOfTheServer(t *testing.T) {
 	const file = "/srv/oxbow/memory.oxbow"
 	full := fmt.Errorf("%w: %w", oxbow.ErrFull, &fs.PathError{Op: "write", Path: file, Err: syscall.EFBIG})
@@ -138,7 +138,7 @@ func TestOtherErrors(t *testing.T) {
 	}
 }
 
-// What a server sends that is not ours says at least which status it was.
+// If an answer comes from another program, the client's error contains at least the status.
 func TestForeignProblem(t *testing.T) {
 	for _, p := range []Problem{
 		{Status: 502},

@@ -1,4 +1,4 @@
-// Random changes by two clients and a process of the server, compared with a model.
+// This file compares random changes, by two clients and by the server's process, with a model.
 
 package remote
 
@@ -19,11 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mirror is what a watcher makes of the events of a store.
+// mirror is a copy of a store that is kept up to date by the events of a watcher.
 type mirror struct {
 	store   oxbow.Store
 	entries map[uint64]oxbow.Entry
-	reset   bool // all entries are to be read
+	reset   bool // the next refresh must read all entries again
 	resets  int
 }
 
@@ -46,7 +46,7 @@ func newMirror(t *testing.T, s oxbow.Store) *mirror {
 	return m
 }
 
-// agree refreshes the mirror, which must then have what the store has.
+// agree refreshes the mirror, and checks that it equals the store.
 func (m *mirror) agree(t *testing.T) {
 	t.Helper()
 	if err := m.store.(oxbow.Watcher).Refresh(t.Context()); err != nil {
@@ -67,11 +67,10 @@ func (m *mirror) agree(t *testing.T) {
 	}
 }
 
-// model is the contents and labels by name.
+// model contains the content and the labels of each entry, by name.
 type model map[string]string
 
-// apply returns what a change makes of the model, or the error that it is refused
-// with.
+// apply returns the model after a change, or the error with which the change must be refused.
 func (m model) apply(ops []oxbow.Op) (model, error) {
 	next := maps.Clone(m)
 	for _, op := range ops {
@@ -125,13 +124,12 @@ func randomOp(r *rand.Rand) oxbow.Op {
 	return oxbow.Remove{Name: name}
 }
 
-// TestRandom has two clients, one of them of a scope, and the server's own memory
-// change entries in turn. Each must see the others' changes at once, and the events
-// of each must tell of all of them.
+// TestRandom lets two clients, one of which has a scope, and the server itself change entries in turns. Each must see
+// the changes of the others at once, and its events must describe all changes.
 func TestRandom(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
-		seeds = 1 // all are of one goroutine and a server
+		seeds = 1 // everything runs in one goroutine with one server
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -186,8 +184,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestCounters has goroutines at all doors count up the same entries, each bound to
-// the version that it read: no count is lost.
+// TestCounters lets goroutines increment the same entries through all interfaces. Each change requires the version
+// that the goroutine has read. No increment may be lost.
 func TestCounters(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	s := serve(t, m, nil)
@@ -224,7 +222,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestFeed: positions of a feed are those of its store, as long as all is kept.
+// TestFeed checks that the positions in a feed correspond to the store's positions as long as no event was dropped.
 func TestFeed(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	part := func() *oxbow.Memory { return scope.Within(m, scope.Scope{Any: []oxbow.Filter{{}}}) }

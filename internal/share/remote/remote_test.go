@@ -1,4 +1,4 @@
-// The contract of stores over loopback, and the optional interfaces.
+// This file runs the tests for all stores on a store behind a loopback connection, and tests the optional interfaces.
 
 package remote
 
@@ -24,10 +24,10 @@ import (
 
 const secret = "s3cret"
 
-// fromServer is the source that the server of a test stamps.
+// fromServer is the source that the server of a test records with changes.
 var fromServer = oxbow.Source{Door: "http", Actor: oxbow.Agent, Session: "s1"}
 
-// served serves a store, which may be replaced, to those who have the token.
+// served serves a store to clients with the right token. The store can be replaced.
 type served struct {
 	mu    sync.Mutex // guards store
 	store oxbow.Store
@@ -49,8 +49,7 @@ func (s *served) set(store oxbow.Store) {
 	s.store = store
 }
 
-// serve serves a store until the test ends. Wrap, which may be nil, is around the
-// handler.
+// serve serves a store until the test ends. The function wrap may wrap the handler. It may be nil.
 func serve(t testing.TB, store oxbow.Store, wrap func(http.Handler) http.Handler) *served {
 	t.Helper()
 	s := &served{store: store}
@@ -64,7 +63,7 @@ func serve(t testing.TB, store oxbow.Store, wrap func(http.Handler) http.Handler
 	return s
 }
 
-// dial returns a client that the end of the test closes.
+// dial returns a client, which is closed at the end of the test.
 func dial(t testing.TB, s *served) *Store {
 	t.Helper()
 	c, err := Open(s.url, secret, nil)
@@ -75,7 +74,7 @@ func dial(t testing.TB, s *served) *Store {
 	return c
 }
 
-// opened returns a memory in a file of the test, and a client of it.
+// opened returns a memory in a file, and a client of the memory.
 func opened(t testing.TB) (*oxbow.Memory, *Store) {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -97,7 +96,7 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, open, storetest.Can{Labels: true, Aliases: true, Reopen: reopen})
 }
 
-// TestMemory has the index in the client.
+// TestMemory tests a memory whose index is in the client and whose store is on the server.
 func TestMemory(t *testing.T) {
 	open := func(t *testing.T) oxbow.Store {
 		_, c := opened(t)
@@ -106,8 +105,7 @@ func TestMemory(t *testing.T) {
 	storetest.Run(t, open, storetest.Can{Labels: true, Aliases: true})
 }
 
-// TestScoped serves a part of a memory, which has no order of changes of its own,
-// and nothing to check.
+// TestScoped serves a scope of a memory, which cannot number its changes and cannot be checked.
 func TestScoped(t *testing.T) {
 	open := func(t *testing.T) oxbow.Store {
 		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -160,7 +158,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// all returns what a sequence yields as text, or its error.
+// all returns the values that a sequence yields as one text, or the sequence's error.
 func all[T any](t *testing.T, seq func(func(T, error) bool)) string {
 	t.Helper()
 	var b strings.Builder
@@ -177,7 +175,7 @@ func all[T any](t *testing.T, seq func(func(T, error) bool)) string {
 	return b.String()
 }
 
-// TestHistory compares the history as the client has it with that of the server.
+// TestHistory compares the history that the client returns with the server's history.
 func TestHistory(t *testing.T) {
 	m, c := opened(t)
 	ctx := oxbow.WithNote(t.Context(), "for \u2028 the \x01 record")
@@ -265,7 +263,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestStamp: of what a client says of itself, the claim is kept, and no more.
+// TestStamp checks that only the claim is recorded from what a client says about itself.
 func TestStamp(t *testing.T) {
 	m, c := opened(t)
 	claim := oxbow.Claim{Client: "editor 1.2", Agent: "model"}
@@ -299,7 +297,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// bare is a store without any optional interface.
+// bare is a store without optional interfaces.
 type bare struct{ oxbow.Store }
 
 func TestUnsupported(t *testing.T) {

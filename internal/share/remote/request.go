@@ -19,30 +19,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// routePrefix is the path of a store's routes on a server.
+// routePrefix is the part of the path that all routes of a store have in common.
 const routePrefix = "/api/v1/store/"
 
-// Limits for a server's answers, in bytes.
+// Limits for the answers of a server, in bytes.
 const (
 	maxProblem  = 64 << 10
 	maxDocument = maxLine
 )
 
-// lostAnswerError is returned for a request that may have arrived but was not answered.
+// lostAnswerError means that a request may have reached the server, but no answer arrived.
 type lostAnswerError struct{ err error }
 
 func (e *lostAnswerError) Error() string   { return "the answer was lost: " + e.err.Error() }
 func (e *lostAnswerError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
 
-// serverLink contains the data for sending requests to a server.
+// serverLink contains what is needed to send requests to a server.
 type serverLink struct {
-	base      string // URL without a trailing slash
+	base      string // URL of the server without a slash at its end
 	token     string
 	client    *http.Client
 	waitLater func(ctx context.Context, after time.Duration) error // see [Options.WaitLater]
 }
 
-// get requests a document or a stream.
+// get sends a GET request and returns the answer, which is a document or a stream.
 func (k *serverLink) get(ctx context.Context, route string, q url.Values) (*http.Response, error) {
 	if len(q) > 0 {
 		route += "?" + q.Encode()
@@ -50,8 +50,8 @@ func (k *serverLink) get(ctx context.Context, route string, q url.Values) (*http
 	return k.sendRead(ctx, http.MethodGet, route, nil)
 }
 
-// post requests a document or a stream with a JSON document. Such a request changes nothing on the
-// server.
+// post sends a JSON document in a POST request that changes nothing on the server. The answer is a document or a
+// stream.
 func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Response, error) {
 	b, err := encodeJSON(v)
 	if err != nil {
@@ -60,7 +60,8 @@ func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Respo
 	return k.sendRead(ctx, http.MethodPost, route, b)
 }
 
-// sendRead sends a request that changes nothing on the server, so that it can be repeated.
+// sendRead sends a request that changes nothing on the server. It therefore repeats the request if the server asks for
+// it.
 func (k *serverLink) sendRead(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, method, route, "", body)
@@ -70,8 +71,8 @@ func (k *serverLink) sendRead(ctx context.Context, method, route string, body []
 	}
 }
 
-// sendChange sends a JSON document with a change. prefer is the value of the Prefer header, or "". If
-// no answer arrives, the error is a lostAnswerError, unless the connection could not be established.
+// sendChange sends a JSON document that requests a change. prefer is the value of the Prefer header, or "". If no
+// answer arrives, the error is a lostAnswerError, unless there was no connection.
 func (k *serverLink) sendChange(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
@@ -83,31 +84,31 @@ func (k *serverLink) sendChange(ctx context.Context, route, prefer string, body 
 			return res, err
 		}
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-			return res, err // there was no connection, so the server did not get the request
+			return res, err // There was no connection, so the server did not receive the request.
 		}
 		return nil, &lostAnswerError{err}
 	}
 }
 
-// isLater reports whether the server asks the client to try again later and the client can wait.
+// isLater reports whether the server asks the client to try again later, and whether the client is able to wait.
 func (k *serverLink) isLater(err error) bool {
 	return k.waitLater != nil && errors.As(err, new(*RetryLaterError))
 }
 
-// waitForServer waits as long as the server requested in err. It returns false if err contains no
-// such request, or if ctx is done first.
+// waitForServer waits for the time that the server asked for in err. It returns false if the server did not ask, or if
+// ctx is done first.
 func (k *serverLink) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*RetryLaterError](err)
 	return ok && k.waitLater != nil && ctx.Err() == nil && k.waitLater(ctx, e.After) == nil
 }
 
-// serverError is an error that the server sent.
+// serverError is an error that certainly comes from the server and not from a proxy.
 type serverError struct{ error }
 
 func (e *serverError) Unwrap() error { return e.error }
 
-// send sends a request. If the status is not 200, it returns an error. It is a serverError, unless
-// the answer may come from a proxy.
+// send sends a request once. If the status of the answer is not 200, it returns an error. This error is a serverError
+// unless the answer may come from a proxy.
 func (k *serverLink) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.base+routePrefix+route, bytes.NewReader(body))
 	if err != nil {
@@ -124,7 +125,7 @@ func (k *serverLink) send(ctx context.Context, method, route, prefer string, bod
 	res, err := k.client.Do(req)
 	if err != nil {
 		if u, ok := err.(*url.Error); ok {
-			err = u.Err // the address is in the error message already
+			err = u.Err // the message of err already contains the address
 		}
 		return nil, fmt.Errorf("asking %s: %w", k.base, err)
 	}
@@ -135,7 +136,7 @@ func (k *serverLink) send(ctx context.Context, method, route, prefer string, bod
 	return nil, k.refusalError(res)
 }
 
-// refusalError returns the error for an answer with a status other than 200.
+// refusalError returns the error for an answer whose status is not 200.
 func (k *serverLink) refusalError(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
@@ -147,20 +148,20 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	}
 	err = fmt.Errorf("%w: %s answered %s", errInvalidAnswer, k.base, text.TruncateWithEllipsis(res.Status, 200))
 	err = withRetryAfter(res, err)
-	if res.StatusCode >= http.StatusInternalServerError { // the answer may come from a proxy
+	if res.StatusCode >= http.StatusInternalServerError { // A proxy may have sent this answer.
 		return err
 	}
 	return &serverError{err}
 }
 
-// closeAnswer ends reading an answer. If only little data remains, it reads the data, so that the
-// connection can be reused.
+// closeAnswer closes the body of an answer. If only a few bytes are left, it reads them first, so that the connection
+// can be reused.
 func closeAnswer(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 	_ = res.Body.Close()
 }
 
-// decodeJSON decodes an answer that is a JSON document.
+// decodeJSON decodes the JSON document in an answer into v.
 func decodeJSON(res *http.Response, v any) error {
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))

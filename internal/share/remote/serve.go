@@ -1,4 +1,4 @@
-// This file implements the routes.
+// This file implements the routes of a server.
 
 package remote
 
@@ -10,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// writeAbout tells the client whether the server recognizes a repeated change by its op ID. Stores
-// with a history do.
+// writeAbout tells the client whether the server recognizes a repeated change by its op ID. Stores with a history
+// recognize it.
 func (c *servedCall) writeAbout() error {
 	_, err := oxbow.HistoryOf(c.store)
 	return c.writeAnswer(wireAbout{KeepsOpIDs: err == nil})
 }
 
-// storeAfter returns the store or, if seq is not nil, the store in the state after change *seq.
+// storeAfter returns the store. If seq is not nil, it returns the store in the state after change *seq.
 func (c *servedCall) storeAfter(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
@@ -73,7 +73,7 @@ func (c *servedCall) writeEntries() error {
 	)
 }
 
-// sendStream answers with a stream. If p is not empty, it is sent in the end line.
+// sendStream sends values as the lines of a stream. If p is not empty, the end line contains the position p.
 func sendStream[T any](
 	out *streamWriter,
 	all iter.Seq2[T, error],
@@ -94,7 +94,7 @@ func sendStream[T any](
 	return nil
 }
 
-// readChangeBody reads a change from the request.
+// readChangeBody reads the change that the request contains.
 func (c *servedCall) readChangeBody() (wireApply, []oxbow.Op, error) {
 	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxChangeBody))
 }
@@ -118,11 +118,12 @@ func (c *servedCall) applyChange() error {
 		return c.writeAnswer(struct{}{})
 	}
 	out := newStreamWriter(c.w, c.logger)
-	out.setHeaders() // set the status now, because a later error does not mean that the change failed
+	// The change was made. Set the status now, because a later error does not mean that the change failed.
+	out.setHeaders()
 	if withChange {
 		c.w.Header().Set(appliedHeader, returnChange)
 		if out.writeChange(made) != nil {
-			return nil // the client has disconnected
+			return nil // The client has disconnected.
 		}
 	}
 	if w.Since == nil {
@@ -171,8 +172,8 @@ func (c *servedCall) writeStats() error {
 	return c.writeAnswer(wireStats(n))
 }
 
-// sequencer returns the store, if the store numbers its changes. Otherwise it returns a feed that
-// numbers the store's events.
+// sequencer returns the store if it numbers its changes. Otherwise it returns a feed, which numbers the store's
+// events.
 func (c *servedCall) sequencer() (sequencer, error) {
 	can := oxbow.CapabilitiesOf(c.store)
 	switch {
@@ -196,8 +197,8 @@ func (c *servedCall) writePosition() error {
 	return c.writeAnswer(wirePosition{[]byte(p)})
 }
 
-// writeSince answers with the changes after a position. The end line has a position after which no
-// change is missing.
+// writeSince sends the changes after a position. The end line contains the position from which the client can continue
+// without missing a change.
 func (c *servedCall) writeSince() error {
 	p, err := c.parsePosition("position")
 	if err != nil {

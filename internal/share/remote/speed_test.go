@@ -1,4 +1,4 @@
-// Benchmarks: calls over loopback, next to those of the store itself.
+// This file measures calls over a loopback connection, and the same calls of the store itself.
 
 package remote
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// BenchmarkStore compares a store in a file with the same over loopback, with and
-// without a watcher.
+// BenchmarkStore compares a store in a file with the same store behind a loopback connection, with and without a
+// watcher.
 func BenchmarkStore(b *testing.B) {
 	m := storetest.Open(b, filepath.Join(b.TempDir(), "m.oxbow"), nil)
 	s := serve(b, m, nil)

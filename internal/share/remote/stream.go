@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// streamLine is a line of a stream. Exactly one of its fields is set.
+// streamLine is one line of a stream. Exactly one of its fields is set.
 type streamLine struct {
 	Entry   *wireEntry   `json:"entry,omitempty"`
 	Change  *wireChange  `json:"change,omitempty"`
@@ -33,20 +33,20 @@ type streamLine struct {
 	Problem *Problem     `json:"problem,omitempty"`
 }
 
-// wireEnd is the last line of a complete stream.
+// wireEnd is the content of the last line, which shows that the stream is complete.
 type wireEnd struct {
-	Count    int    `json:"count"` // number of preceding lines
+	Count    int    `json:"count"` // number of lines before this line
 	Position []byte `json:"position,omitempty"`
 }
 
-// maxLine is the maximum length of a line in bytes. It allows the longest content with every byte escaped, plus
-// the rest of an entry.
+// maxLine is the maximum length of a line in bytes. A line may contain the longest content, with each byte escaped,
+// and the other fields of an entry.
 const maxLine = 6*oxbow.MaxContent + 1<<20
 
-// writeTimeout is the time in which a client must receive some kilobytes of a stream.
+// writeTimeout is the time in which a client must receive what the server writes at once, which is some kilobytes.
 const writeTimeout = time.Minute
 
-// streamWriter writes lines. It returns an error if the client has disconnected.
+// streamWriter writes the lines of a stream. Its methods return an error if the client has disconnected.
 type streamWriter struct {
 	w         http.ResponseWriter
 	out       *bufio.Writer
@@ -64,17 +64,16 @@ func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
 	return s
 }
 
-// Write writes to the client. It limits the time, because a slow client would block the reader of
+// Write sends bytes to the client. It limits the time, because a client that does not read would block the reader of
 // the store.
 func (s *streamWriter) Write(b []byte) (int, error) {
-	// ignore the error, because a test's response recorder does not support
-	// deadlines
+	// Ignore the error, because the response recorder of a test does not support deadlines.
 	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	s.setHeaders()
 	return s.w.Write(b)
 }
 
-// setHeaders sets the headers of the answer, whose status will be 200.
+// setHeaders sets the headers of the answer. Its status will be 200.
 func (s *streamWriter) setHeaders() {
 	if !s.isStarted {
 		s.isStarted = true
@@ -88,7 +87,7 @@ func (s *streamWriter) writeLine(l streamLine) error {
 	return s.enc.Encode(l)
 }
 
-// writeChange writes a change and then its versions.
+// writeChange writes a line for a change, and then a line for each of its versions.
 func (s *streamWriter) writeChange(c oxbow.Change) error {
 	err := s.writeLine(streamLine{Change: toWireChange(c)})
 	for _, v := range c.Versions {
@@ -97,8 +96,8 @@ func (s *streamWriter) writeChange(c oxbow.Change) error {
 	return err
 }
 
-// close writes the last line. If the answer has not begun, an error is sent as a problem document
-// instead.
+// close writes the last line: the end line, or a problem if err is not nil. If no line was written yet, an error is
+// sent as a problem document instead.
 func (s *streamWriter) close(err error, p oxbow.Position) {
 	defer func() { _ = http.NewResponseController(s.w).SetWriteDeadline(time.Time{}) }()
 	problem, failed := Problem{}, err != nil
@@ -118,7 +117,7 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 	_ = s.out.Flush()
 }
 
-// streamReader reads lines. It stores the end line of the stream.
+// streamReader reads the lines of a stream.
 type streamReader struct {
 	r     *bufio.Reader
 	buf   []byte
@@ -130,14 +129,14 @@ func newStreamReader(r io.Reader) *streamReader {
 	return &streamReader{r: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// errIncompleteStream is returned for a stream without an end line.
+// errIncompleteStream is the error for a stream that ends without its last line.
 var errIncompleteStream = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
 
-// errInvalidAnswer is returned for an answer that no oxbow server sends.
+// errInvalidAnswer is the error for an answer that no oxbow server sends.
 var errInvalidAnswer = errors.New("the answer is not one of an oxbow server")
 
-// nextLine returns the next line, or io.EOF after the end line. If the server has sent a problem
-// instead of the end line, it returns that error.
+// nextLine returns the next line, or io.EOF after the end line. If the server sent a problem instead of the end line,
+// nextLine returns the problem's error.
 func (s *streamReader) nextLine() (l streamLine, err error) {
 	if s.end != nil {
 		return l, io.EOF
@@ -162,7 +161,7 @@ func (s *streamReader) nextLine() (l streamLine, err error) {
 	return l, nil
 }
 
-// readLine returns the next line. The bytes are valid until the next call.
+// readLine returns the bytes of the next line. They are valid until the next call.
 func (s *streamReader) readLine() ([]byte, error) {
 	s.buf = s.buf[:0]
 	for {
@@ -185,9 +184,8 @@ func (s *streamReader) readLine() ([]byte, error) {
 	}
 }
 
-// Each of these methods reads the next line, which must be of a certain kind. They return io.EOF
-// after the last line, and an error if the lines are not in the order that the store interfaces
-// require.
+// Each of the following methods reads the next line, which must be of a certain kind. They return io.EOF after the
+// last line. They return an error if the lines are not in the order that the store interfaces require.
 
 func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
 	l, err := s.nextLine()
@@ -214,7 +212,7 @@ func (s *streamReader) readDelta() (oxbow.Delta, error) {
 	return oxbow.Delta{ID: l.Delta.ID, Entry: &e}, nil
 }
 
-// readVersion reads a version whose change number is at most before.
+// readVersion reads a version of an entry. Its change number must be at most before.
 func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 	l, err := s.nextLine()
 	if err != nil {
@@ -228,7 +226,7 @@ func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errInvalidAnswer)
 }
 
-// readChange reads a change whose number is less than before, and its versions.
+// readChange reads a change and its versions. The number of the change must be less than before.
 func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 	l, err := s.nextLine()
 	if err != nil {
@@ -253,6 +251,6 @@ func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 	return c, nil
 }
 
-// maxChange is the maximum size of a change in bytes, counting the contents and 256 bytes for
-// each version. The engine's limit for an encoded change is lower.
+// maxChange is the maximum size of a change in bytes: the contents of its versions, and 256 bytes for each version.
+// The engine's limit for an encoded change is lower.
 const maxChange = 1 << 29

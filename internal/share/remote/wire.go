@@ -1,4 +1,4 @@
-// This file declares the JSON documents: entries, filters, changes and reports.
+// This file declares the JSON documents of requests and answers: entries, filters, changes and reports.
 
 package remote
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// wireEntry is an [oxbow.Entry]. Here and below, the fields are in the same order as in the
-// original type, so that the types can be converted.
+// wireEntry is the JSON form of an [oxbow.Entry]. This type and the types below have the same fields in the same order
+// as the original types, so that Go can convert them.
 type wireEntry struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`
@@ -33,7 +33,7 @@ func toWireEntry(e oxbow.Entry) *wireEntry {
 	return (*wireEntry)(&e)
 }
 
-// wireFilter is an [oxbow.Filter].
+// wireFilter is the JSON form of an [oxbow.Filter].
 type wireFilter struct {
 	Terms  []wireTerm `json:"terms,omitempty"`
 	After  time.Time  `json:"after,omitzero"`
@@ -46,8 +46,8 @@ type wireTerm struct {
 	Not    bool     `json:"not,omitempty"`
 }
 
-// toWireFilter leaves out values that are not UTF-8, because no entry contains such a value and
-// JSON would change the value.
+// toWireFilter converts a filter. It leaves out values that are not valid UTF-8: no entry contains such a value, and
+// JSON would change it.
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.ClampToJSONTime(f.After), Before: text.ClampToJSONTime(f.Before)}
 	for _, t := range f.Terms {
@@ -67,7 +67,7 @@ func (w wireFilter) toFilter() oxbow.Filter {
 	return f
 }
 
-// wireChange is an [oxbow.Change]. Its versions follow on separate lines.
+// wireChange is the JSON form of an [oxbow.Change] without its versions, which follow on separate lines.
 type wireChange struct {
 	Seq      uint64       `json:"seq"`
 	Hash     string       `json:"hash,omitempty"`
@@ -86,11 +86,11 @@ func (w *wireChange) toChange() oxbow.Change {
 	return oxbow.Change{Seq: w.Seq, Hash: w.Hash, Time: w.Time, Source: w.Source, Note: w.Note, Reverts: w.Reverts}
 }
 
-// validVerbs lists the valid verbs of a version.
+// validVerbs lists the verbs that a version may have.
 var validVerbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove,
 	oxbow.VerbRestore}
 
-// wireVersion is an [oxbow.Version].
+// wireVersion is the JSON form of an [oxbow.Version].
 type wireVersion struct {
 	Seq    uint64       `json:"seq"`
 	Prev   uint64       `json:"prev,omitempty"`
@@ -105,7 +105,7 @@ func toWireVersion(v oxbow.Version) *wireVersion {
 	return &wireVersion{v.Seq, v.Prev, v.Verb, toWireEntry(v.Entry), v.Source, v.Note, v.Erased}
 }
 
-// toVersion returns the version. It returns false if w is invalid.
+// toVersion returns the version. It returns false if w is invalid, because a correct server never sends it.
 func (w *wireVersion) toVersion() (oxbow.Version, bool) {
 	if w.Entry == nil || !slices.Contains(validVerbs, w.Verb) {
 		return oxbow.Version{}, false
@@ -114,10 +114,10 @@ func (w *wireVersion) toVersion() (oxbow.Version, bool) {
 		Note: w.Note, Erased: w.Erased}, true
 }
 
-// wireDelta is an [oxbow.Delta].
+// wireDelta is the JSON form of an [oxbow.Delta].
 type wireDelta struct {
 	ID    uint64     `json:"id"`
-	Entry *wireEntry `json:"entry,omitempty"` // absent if the entry was removed
+	Entry *wireEntry `json:"entry,omitempty"` // missing if the entry was removed
 }
 
 func toWireDelta(d oxbow.Delta) *wireDelta {
@@ -127,7 +127,7 @@ func toWireDelta(d oxbow.Delta) *wireDelta {
 	return &wireDelta{d.ID, toWireEntry(*d.Entry)}
 }
 
-// wireReport is an [oxbow.CheckReport].
+// wireReport is the JSON form of an [oxbow.CheckReport].
 type wireReport struct {
 	Path     string        `json:"path"`
 	Records  int           `json:"records"`
@@ -140,7 +140,7 @@ type wireReport struct {
 }
 
 type wireProblem struct {
-	Offset int64  `json:"offset"` // -1 if the problem is not about a single byte
+	Offset int64  `json:"offset"` // -1 if the problem does not concern a certain byte
 	What   string `json:"what"`
 	Mend   string `json:"mend,omitempty"`
 }
@@ -162,7 +162,7 @@ func (w *wireReport) toReport() oxbow.CheckReport {
 	return r
 }
 
-// wireStats are [oxbow.Stats].
+// wireStats is the JSON form of [oxbow.Stats].
 type wireStats struct {
 	Path    string `json:"path"`
 	Entries int    `json:"entries"`
@@ -173,14 +173,14 @@ type wireStats struct {
 	Head    string `json:"head"`
 }
 
-// Further documents of requests and answers.
+// The remaining documents of requests and answers.
 type (
 	wireAbout struct {
-		KeepsOpIDs bool `json:"op_ids"` // a change with the op ID of an earlier change is not made again
+		KeepsOpIDs bool `json:"op_ids"` // a change is not made again if an earlier change had the same op ID
 	}
 	wireEntries struct {
 		Filter      wireFilter `json:"filter,omitzero"`
-		AfterChange *uint64    `json:"at,omitempty"` // number of the change after which the store is read
+		AfterChange *uint64    `json:"at,omitempty"` // read the store in the state after the change with this number
 	}
 	wireSeq struct {
 		Seq uint64 `json:"seq"`

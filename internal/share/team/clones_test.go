@@ -1,6 +1,6 @@
-// Three clones edit the same entries at random, and are merged by real git in every
-// order: no entry and no line is lost, the trees are equal, and a conflict is only where
-// two clones changed the same lines.
+// This file lets three clones edit the same entries at random, and lets real git merge the clones in every order. No
+// entry and no line may be lost, the trees must be equal, and conflicts may occur only if two clones changed the same
+// lines.
 
 package team
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// TestMain is the merge driver, too, when git calls the test for one.
+// TestMain runs the tests. If git calls the test program as its merge driver, TestMain merges files instead.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 4 && os.Args[1] == "merge-entry" {
 		if _, err := MergeFiles(os.Args[2], os.Args[3], os.Args[4]); err != nil {
@@ -33,13 +33,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// line is a line of a content: number is that of the base, -1 for a new one.
+// line is a line of a content. number is its index in the base, or -1 for a new line.
 type line struct {
 	number int
 	text   string
 }
 
-// version is an entry as a clone has it.
+// version is an entry in the state of one clone.
 type version struct {
 	name            string
 	lines           []line
@@ -70,8 +70,7 @@ func (v *version) file() string {
 	return FormatEntry(e)
 }
 
-// stretches returns where a version differs from the base of n lines, as [from, to) and the
-// lines that stand there.
+// stretches returns the changes of a version against the base, which has n lines.
 func (v *version) stretches(n int) (out []diff.LineChange) {
 	at := 0
 	var text []string
@@ -120,7 +119,7 @@ func (w *writer) entry(base bool) *version {
 	return v
 }
 
-// edit changes an entry at random.
+// edit makes a random change to an entry.
 func (w *writer) edit(v *version) {
 	at := w.IntN(len(v.lines) + 1)
 	switch w.IntN(12) {
@@ -147,7 +146,7 @@ func (w *writer) edit(v *version) {
 	}
 }
 
-// history is a base and what three clones made of it, by file.
+// history contains a base and the versions that three clones made of it, by file.
 type history struct {
 	base   map[string]*version
 	clones [3]map[string]*version
@@ -179,7 +178,7 @@ func (w *writer) history(entries, edits int) *history {
 	return h
 }
 
-// write makes a directory hold versions.
+// write writes the files of the versions to a directory.
 func write(t *testing.T, dir string, vs map[string]*version) {
 	t.Helper()
 	for f, v := range vs {
@@ -193,7 +192,7 @@ func write(t *testing.T, dir string, vs map[string]*version) {
 	}
 }
 
-// build makes the repository with a branch for each clone.
+// build creates the repository, with a branch for each clone.
 func (h *history) build(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo")
@@ -224,8 +223,8 @@ func (h *history) build(t *testing.T) string {
 	return dir
 }
 
-// merge merges a branch into the one that is checked out. What one side deleted and the
-// other edited is kept: git leaves that to a person.
+// merge merges a branch into the branch that is checked out. If one side deleted a file and the other edited it, git
+// leaves the decision to a person, and merge keeps the file.
 func merge(t *testing.T, dir, branch string) {
 	t.Helper()
 	out, err := tryGit(t, dir, "merge", "-q", "--no-edit", "-m", "merge", branch)
@@ -254,7 +253,7 @@ func merge(t *testing.T, dir, branch string) {
 	runGit(t, dir, "commit", "-qm", "merge")
 }
 
-// orders are the ways to merge three branches, the last three as two merged first.
+// orders lists the ways to merge three branches. In the last three, two branches are merged first.
 var orders = [][]string{
 	{"c0", "c1", "c2"},
 	{"c0", "c2", "c1"},
@@ -297,8 +296,8 @@ func TestClonesInAnyOrder(t *testing.T) {
 	}
 }
 
-// compare holds that the tree has what the clones made, and conflicts only where they
-// changed the same.
+// compare checks that the tree contains what the clones wrote, and that conflicts occur only where they changed the
+// same lines.
 func (h *history) compare(t *testing.T, dir string) {
 	t.Helper()
 	files, _, err := LintFiles(filepath.Join(dir, Dir))
@@ -383,7 +382,7 @@ func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxb
 	return conflicts
 }
 
-// touch reports whether two sides have different changes with no line between them.
+// touch reports whether two sides have different changes without an unchanged line between them.
 func touch(sides [][]diff.LineChange) bool {
 	for i, a := range sides {
 		for _, b := range sides[i+1:] {
@@ -399,11 +398,11 @@ func touch(sides [][]diff.LineChange) bool {
 	return false
 }
 
-// TestWithoutOxbow holds that git merges by line where the program is missing.
+// TestWithoutOxbow checks that git merges line by line if the merge driver's program is missing.
 func TestWithoutOxbow(t *testing.T) {
 	for _, c := range []struct {
 		ours, theirs string
-		want         string // of what is wrong with the file then
+		want         string // what the linter must report about the merged file
 	}{
 		{"one, changed\ntwo\nthree\nfour\nfive", "one\ntwo\nthree\nfour\nfive, changed", ""},
 		{"one\ntwo, so\nthree\nfour\nfive", "one\ntwo, or so\nthree\nfour\nfive", "conflict markers"},

@@ -1,4 +1,4 @@
-// This file names an entry's file, and enforces the limits of files and entries.
+// This file names the files of entries, and enforces the limits of files and entries.
 
 package team
 
@@ -13,27 +13,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// Limits of files.
+// Limits for team files.
 const (
-	maxContent = 16 << 10 // maximum size of an entry's content in bytes (a merge that keeps both texts may exceed it)
-	maxFile    = 64 << 10 // bytes of a file, including names and labels
-	maxFiles   = 20_000   // number of files in a directory that are read
+	maxContent = 16 << 10 // maximum size of a content in bytes (a merge that keeps both texts may exceed it)
+	maxFile    = 64 << 10 // maximum size of a file in bytes, including names and labels
+	maxFiles   = 20_000   // maximum number of files in the directory that are read
 )
 
 const fileExtension = ".md"
 
-// base32Alphabet contains the digits of Crockford's base 32, in which ULIDs are written.
+// base32Alphabet contains the digits of Crockford's base 32, with which ULIDs are written.
 const base32Alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // ulidLength is the number of digits of a ULID.
 const ulidLength = 26
 
-// maxTitleBytes is the maximum number of bytes that an entry's name contributes to its file name.
+// maxTitleBytes is the maximum number of bytes from an entry's name that its file name contains.
 const maxTitleBytes = 60
 
-// isEntryFile reports whether the file name is a ULID followed by .md, or such a name after a title
-// and a dash. The ULID must be in upper case and the title in lower case, so that no two names
-// differ only in case.
+// isEntryFile reports whether a file name is that of an entry: a ULID and ".md", or a title, a dash, a ULID and ".md".
+// The ULID must be in upper case and the title in lower case, so that no two names differ only in case.
 func isEntryFile(name string) bool {
 	id, ok := strings.CutSuffix(name, fileExtension)
 	if !ok || len(id) < ulidLength {
@@ -45,8 +44,9 @@ func isEntryFile(name string) bool {
 		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitleBytes && title == fileTitle(title)))
 }
 
-// fileTitle returns the words of an entry's name that its file name begins with: ASCII letters in
-// lower case and digits, with single dashes between words. It returns "" if the name has none.
+// fileTitle returns the title with which the file name of an entry begins. It consists of the words in the entry's
+// name, with only ASCII letters in lower case and digits, and with single dashes between the words. It returns "" if
+// nothing is left.
 func fileTitle(name string) string {
 	words := strings.FieldsFunc(text.Slug(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -55,8 +55,8 @@ func fileTitle(name string) string {
 	return strings.TrimRight(title[:min(len(title), maxTitleBytes)], "-")
 }
 
-// fileName returns the name of the file for a new entry: the words of the entry's name, so that
-// people recognize the file, and a ULID, so that two branches never choose the same file.
+// fileName returns the file name for a new entry. It contains the words of the entry's name, by which people recognize
+// the file, and a ULID, so that two branches never choose the same name.
 func fileName(name string, at time.Time, random [10]byte) string {
 	if title := fileTitle(name); title != "" {
 		return title + "-" + newULID(at, random) + fileExtension
@@ -64,7 +64,7 @@ func fileName(name string, at time.Time, random [10]byte) string {
 	return newULID(at, random) + fileExtension
 }
 
-// newULID returns the ULID with the time and 80 random bits.
+// newULID returns the ULID that consists of a time and 80 random bits.
 func newULID(at time.Time, random [10]byte) string {
 	ms := uint64(max(0, at.UnixMilli()))
 	var raw [16]byte
@@ -73,7 +73,7 @@ func newULID(at time.Time, random [10]byte) string {
 	}
 	copy(raw[6:], random[:])
 	var id [ulidLength]byte
-	acc, bits := uint32(0), uint(2) // 26 digits have 130 bits, so the 128 bits are preceded by two zeros
+	acc, bits := uint32(0), uint(2) // 26 digits have 130 bits, so two zero bits come before the 128 bits.
 	n := 0
 	for _, b := range raw {
 		acc, bits = acc<<8|uint32(b), bits+8
@@ -86,9 +86,8 @@ func newULID(at time.Time, random [10]byte) string {
 	return string(id[:])
 }
 
-// parseEntry parses an entry's file. A file may have CRLF line ends on all lines, because git may convert files on
-// Windows. It may also be in the format of package mdtree, which earlier versions wrote. notes describe parts that
-// were ignored.
+// parseEntry parses the file of an entry. All lines may end with CRLF, because git may convert files on Windows. The
+// file may also have the format of package mdtree, which earlier versions wrote. notes says which parts were ignored.
 func parseEntry(file string) (e oxbow.Entry, notes []string, err error) {
 	if len(file) > maxFile {
 		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(file), maxFile)
@@ -109,7 +108,7 @@ func parseEntry(file string) (e oxbow.Entry, notes []string, err error) {
 	return e, notes, err
 }
 
-// checkEntry returns an error if the entry is not valid for a team file.
+// checkEntry returns an error if the entry cannot be stored in a team file.
 func checkEntry(e *oxbow.Entry) error {
 	if e.Name == "" {
 		return errors.New(

@@ -1,5 +1,5 @@
-// This file encodes and decodes an entry's file: YAML front matter and the content, which people
-// read in pull requests.
+// This file encodes and decodes the file of an entry: YAML front matter, followed by the content. People read these
+// files in pull requests.
 
 package team
 
@@ -19,28 +19,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// The keys of the front matter. Labels of other keys are in the list keyLabels.
+// The keys of the front matter. Labels that have no key of their own are listed under keyLabels.
 const (
-	keyName        = "name"
-	keyAliases     = "aliases"
-	keyProject     = "project"
-	keyTags        = "tags"
-	keyFiles       = "related_files"
-	keyLabels      = "labels"
-	keyCreated     = "created"
-	keyLinesBefore = "lines_before" // line ends at the beginning of the content, which a person's editor might remove
-	keyLinesAfter  = "lines_after"  // line ends at the end of the content
+	keyName    = "name"
+	keyAliases = "aliases"
+	keyProject = "project"
+	keyTags    = "tags"
+	keyFiles   = "related_files"
+	keyLabels  = "labels"
+	keyCreated = "created"
+	// number of line ends at the beginning of the content, which a person's editor might remove
+	keyLinesBefore = "lines_before"
+	keyLinesAfter  = "lines_after" // number of line ends at the end of the content
 )
 
 const lineEnds = "\r\n"
 
-// labelKeys maps a key of the front matter to the key of the labels that it lists.
+// labelKeys lists the keys of the front matter that contain labels, each with the key of these labels.
 var labelKeys = []struct{ key, label string }{
 	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyFiles, oxbow.LabelFile},
 }
 
-// FormatEntry returns the text of an entry's file, as [Tree.WriteEntry] writes it. Equal entries have equal
-// files. An entry that YAML cannot represent is written in the format of package mdtree.
+// FormatEntry returns the text of an entry's file. Equal entries always have equal texts. An entry that YAML cannot
+// represent is written in the format of package mdtree.
 func FormatEntry(e oxbow.Entry) string {
 	if !hasYAMLForm(&e) {
 		return mdtree.FormatEntry(e)
@@ -90,7 +91,7 @@ func FormatEntry(e oxbow.Entry) string {
 	return b.String()
 }
 
-// hasYAMLForm reports whether front matter can represent the entry exactly.
+// hasYAMLForm reports whether YAML front matter can represent the entry exactly.
 func hasYAMLForm(e *oxbow.Entry) bool {
 	year := e.Created.UTC().Year()
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)
@@ -113,7 +114,7 @@ func writeList(b *strings.Builder, key string, values []string) {
 	b.WriteString(key + ": [" + strings.Join(quoted, ", ") + "]\n")
 }
 
-// quoteUnlessBare returns a YAML scalar that is read as s.
+// quoteUnlessBare returns s as a YAML scalar, with quotation marks if they are necessary.
 func quoteUnlessBare(s string) string {
 	if frontmatter.IsBareWord(s) {
 		return s
@@ -121,9 +122,9 @@ func quoteUnlessBare(s string) string {
 	return strconv.Quote(s)
 }
 
-// parseText parses an entry's file that has front matter. If the text has none, ok is false. A key that oxbow does not
-// know becomes labels. A value that cannot be a label becomes a paragraph above the content. notes describe these
-// values.
+// parseText parses the file of an entry with front matter. ok is false if the text has no front matter. A key that
+// oxbow does not know is converted to labels. If a value cannot be a label, it becomes a paragraph before the content,
+// and notes says so.
 func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) {
 	data, body, ok := frontmatter.SplitFrontMatter(strings.TrimPrefix(text, "\ufeff"))
 	if !ok {
@@ -155,7 +156,7 @@ type fileReader struct {
 	entry                   oxbow.Entry
 	linesBefore, linesAfter string
 	notes                   []string
-	paragraphs              []string // values that are kept with the content
+	paragraphs              []string // values that cannot be labels, which become paragraphs before the content
 }
 
 func (r *fileReader) readKeys(top *yaml.Node) {
@@ -210,11 +211,11 @@ func (r *fileReader) readValue(k, v *yaml.Node) {
 	}
 }
 
-// maxOtherLabels is the maximum number of labels that an entry has after a key that oxbow does not know was read. The
-// rest is for the labels that oxbow adds.
+// maxOtherLabels limits how many labels an entry may have after labels were made from an unknown key. The remaining
+// labels are reserved for oxbow.
 const maxOtherLabels = oxbow.MaxLabels / 2
 
-// readOtherKey reads a key that oxbow does not know, like an import.
+// readOtherKey converts a key that oxbow does not know to labels, like an import does.
 func (r *fileReader) readOtherKey(k, v *yaml.Node) {
 	for _, p := range frontmatter.FlattenProperty(k.Value, v) {
 		for _, n := range p.Values {
@@ -231,7 +232,7 @@ func (r *fileReader) readOtherKey(k, v *yaml.Node) {
 	}
 }
 
-// addParagraph keeps a value as a paragraph above the content, and notes the reason.
+// addParagraph keeps a value as a paragraph before the content, and adds a note with the reason.
 func (r *fileReader) addParagraph(key, value, reason string) {
 	r.paragraphs = append(r.paragraphs, key+": "+strings.TrimSpace(value))
 	r.notes = append(r.notes, fmt.Sprintf("has the key %q with %q, which %s and is kept with the text",
@@ -246,7 +247,7 @@ func (r *fileReader) addLabel(n *yaml.Node, l oxbow.Label) {
 	r.entry.Labels = append(r.entry.Labels, l)
 }
 
-// singleValue returns the single value of a key.
+// singleValue returns the value of a key that must have a single value. Otherwise it records a mistake and returns "".
 func (r *fileReader) singleValue(k, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
 		r.AddMistake(v, "%s is %s; write a single value", k.Value, frontmatter.DescribeKind(v))
@@ -255,7 +256,7 @@ func (r *fileReader) singleValue(k, v *yaml.Node) string {
 	return v.Value
 }
 
-// valueNodes returns the values of a list, or a single value as a list.
+// valueNodes returns the elements of a list. It treats a single value as a list of one.
 func (r *fileReader) valueNodes(k, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}

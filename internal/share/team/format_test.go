@@ -12,10 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// equalEntries reports whether two entries have the same file in the exact format of package mdtree.
+// equalEntries reports whether two entries have the same file in the format of package mdtree, which is exact.
 func equalEntries(a, b oxbow.Entry) bool { return mdtree.FormatEntry(a) == mdtree.FormatEntry(b) }
 
-// TestFormat compares a file with the text that a reviewer is meant to see.
+// TestFormat compares files with the text that reviewers should see.
 func TestFormat(t *testing.T) {
 	e := oxbow.Entry{
 		Name:    "card network",
@@ -44,7 +44,8 @@ The card network takes 31 seconds to answer.
 	}
 }
 
-// TestFormatRoundTrip reads what Format writes, in its own format and in the format of earlier versions.
+// TestFormatRoundTrip checks that entries are unchanged after they were written and read, also in the format of
+// earlier versions.
 func TestFormatRoundTrip(t *testing.T) {
 	for what, e := range map[string]oxbow.Entry{
 		"a name":    {Name: "a"},
@@ -75,7 +76,7 @@ func TestFormatRoundTrip(t *testing.T) {
 	}
 }
 
-// TestParseHandwritten reads files as people write them.
+// TestParseHandwritten reads files as people write them by hand.
 func TestParseHandwritten(t *testing.T) {
 	for text, want := range map[string]oxbow.Entry{
 		"---\nname: a\n---\nx":       {Name: "a", Content: "x"},
@@ -92,7 +93,8 @@ func TestParseHandwritten(t *testing.T) {
 	}
 }
 
-// TestOtherKeysAreKept reads keys that oxbow does not know. Nothing is lost if oxbow writes the file again.
+// TestOtherKeysAreKept reads keys that oxbow does not know. They must still be there after oxbow has written the file
+// again.
 func TestOtherKeysAreKept(t *testing.T) {
 	long := strings.Repeat("long ", 200)
 	for text, want := range map[string]oxbow.Entry{
@@ -144,7 +146,7 @@ func TestParseMistakes(t *testing.T) {
 	}
 }
 
-// FuzzFormat checks that every file that can be read is read the same after it was written again.
+// FuzzFormat checks that a file that can be read is read in the same way after it was written again.
 func FuzzFormat(f *testing.F) {
 	f.Add(noteFile("a", "one\ntwo"))
 	f.Add("---\nname: a\nlabels: [\"b:c\"]\nlines_before: \"\\r\"\n---\n\nx\n")

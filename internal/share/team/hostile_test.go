@@ -1,7 +1,7 @@
 //go:build unix
 
-// Repositories that are made to do harm: whatever is looked up, made or written in them,
-// nothing outside of them changes, nothing is run, and nothing hangs.
+// This file tests malicious repositories. Whatever is read, created or written in them, nothing outside may change, no
+// program may run, and no call may hang.
 
 package team
 
@@ -27,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// digest returns what a tree is like: paths, modes, times and contents.
+// digest returns a text with the paths, modes, times and contents of all files in a directory.
 func digest(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()
@@ -53,7 +53,7 @@ func digest(t *testing.T, dir string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// evil builds hostile repositories. Outside is what they aim at.
+// evil builds malicious repositories. outside is the directory that they try to change.
 type evil struct {
 	*rand.Rand
 	t       *testing.T
@@ -62,10 +62,10 @@ type evil struct {
 
 func (e *evil) pick(of ...string) string { return of[e.IntN(len(of))] }
 
-// can does what a file system may refuse.
+// can ignores the error of an operation that a file system may refuse.
 func can(_ error) {}
 
-// create is os.WriteFile that leaves alone what is there.
+// create is like os.WriteFile, but does not change an existing file.
 func create(p string, data []byte, perm fs.FileMode) error {
 	f, err := os.OpenFile(p, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
@@ -75,7 +75,7 @@ func create(p string, data []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// config is a repository's config that has git run programs, if anything does.
+// config writes a git configuration that makes git run programs, if git uses it.
 func (e *evil) config(dir string) {
 	run := filepath.Join(dir, "run.sh")
 	can(create(run, []byte("#!/bin/sh\necho run >"+filepath.Join(e.outside, "pwned")+"\n"), 0o755))
@@ -115,7 +115,7 @@ func (e *evil) config(dir string) {
 	can(create(filepath.Join(dir, ".gitattributes"), []byte("* filter=x merge=x diff=x\n"), 0o644))
 }
 
-// git makes what git takes for a repository.
+// git creates something that git recognizes as a repository.
 func (e *evil) git(dir string) {
 	for _, d := range []string{"objects/info", "refs/remotes/origin", "hooks", "info"} {
 		can(os.MkdirAll(filepath.Join(dir, ".git", d), 0o755))
@@ -145,7 +145,7 @@ func (e *evil) git(dir string) {
 	}
 }
 
-// text is a file's.
+// text returns the content of a file.
 func (e *evil) text() string {
 	name := e.pick("a", "A", "ä", "a\u0308", "../../x", "a/b", strings.Repeat("n", 300), "", "-x", "a\nb")
 	good := FormatEntry(oxbow.Entry{
@@ -170,7 +170,7 @@ func (e *evil) text() string {
 	return good
 }
 
-// team makes team files.
+// team creates team files.
 func (e *evil) team(dir string) {
 	oxbowDir := filepath.Join(dir, ".oxbow")
 	at := filepath.Join(oxbowDir, "team")
@@ -230,7 +230,7 @@ func (e *evil) team(dir string) {
 	}
 }
 
-// use does all that there is to do in a repository. Errors are as they should be.
+// use calls every function that works on a repository. Errors are expected and ignored.
 func (e *evil) use(ctx context.Context, dir string) {
 	if tree, err := FindTree(dir); err == nil && tree != nil {
 		tree.Identity()
@@ -310,7 +310,7 @@ func TestHostileRepositories(t *testing.T) {
 	}
 }
 
-// TestManyFiles holds that no more than so many files are read.
+// TestManyFiles checks that the number of files that are read is limited.
 func TestManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 30 {
@@ -329,7 +329,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestLinksWithin holds that not even a link to a file next to it is followed.
+// TestLinksWithin checks that a symbolic link is not followed, even if it leads to a file in the same directory.
 func TestLinksWithin(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	at := filepath.Join(clone, filepath.FromSlash(Dir))
@@ -347,7 +347,8 @@ func TestLinksWithin(t *testing.T) {
 	}
 }
 
-// TestForeignJournal commits the journal of a change that would remove a file and write another.
+// TestForeignJournal commits the journal of an unfinished change that would remove one file and write another. The
+// journal must have no effect.
 func TestForeignJournal(t *testing.T) {
 	journal := fmt.Sprintf(`{"version":1,"write":[{"path":%q,"was":"","sha256":""}],"remove":[{"path":%q,"was":%q}]}`,
 		nth(2), nth(1), sha(noteFile("a", "one")))

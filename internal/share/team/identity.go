@@ -1,5 +1,4 @@
-// This file identifies the repository of a working tree and checks whether the user trusts its team
-// files.
+// This file determines the identity of a repository, and checks whether the user trusts its team files.
 
 package team
 
@@ -14,14 +13,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Identity returns the name under which the user's trust in the repository is stored. This is the
-// URL of the remote, so that trust applies to all clones. A repository without a remote is
-// identified by the path of the repository's root directory.
+// Identity returns the name under which it is recorded that the user trusts the repository. It is the URL of the
+// remote, so that trust applies to all clones. A repository without a remote is identified by the path of its root
+// directory.
 //
-// URLs with ssh and https are equivalent if host and path are equal, because hosts that offer both
-// serve the same repository. URLs of protocols that do not authenticate the host, such as http,
-// keep their scheme. The URL comes from the repository's own config. Whoever can write the config
-// can make git run programs anyway.
+// URLs with ssh and https are equivalent if host and path are equal, because a host that offers both serves the same
+// repository. A URL whose protocol does not authenticate the host, such as http, keeps its scheme. The URL comes from
+// the repository's own config, which somebody could change. But whoever can do that can make git run programs anyway.
 func (t *Tree) Identity() string {
 	if u := normalizeURL(t.repo.RemoteURL(remoteName), t.repo.Root()); u != "" {
 		return u
@@ -36,8 +34,8 @@ func realPathOrClean(p string) string {
 	return filepath.Clean(p)
 }
 
-// normalizeURL returns a URL without credentials, default port, and final .git. A relative path on
-// this machine is resolved against root. It returns "" for an empty URL.
+// normalizeURL returns a URL without credentials, default port, and final .git. It resolves a relative path on this
+// machine against root. It returns "" if the URL is empty.
 func normalizeURL(address, root string) string {
 	address = strings.TrimSpace(address)
 	scheme, _, full := strings.Cut(address, "://")
@@ -63,7 +61,7 @@ func normalizeURL(address, root string) string {
 		return "path:" + realPathOrClean(filepath.FromSlash(u.Path))
 	default:
 		i := strings.IndexByte(address, ':')
-		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // a path, possibly with a drive letter
+		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // this is a path, possibly with a drive letter
 			p := filepath.FromSlash(address)
 			if !filepath.IsAbs(p) {
 				p = filepath.Join(root, p)
@@ -75,7 +73,7 @@ func normalizeURL(address, root string) string {
 		host, repoPath = strings.ToLower(host), address[i+1:]
 		isPerson := user != "" && user != "git"
 		if isPerson && !strings.HasPrefix(repoPath, "/") {
-			repoPath = "/~/" + repoPath // the path is relative to the home directory of that user
+			repoPath = "/~/" + repoPath // The path is relative to the home directory of this user.
 		}
 	}
 	return canonicalURL(strings.ToLower(scheme), user, host, repoPath)
@@ -114,7 +112,7 @@ func (t *Tree) IsTrusted(l trust.List) bool {
 	return false
 }
 
-// MarkTrusted records that the user trusts the team files of this repository.
+// MarkTrusted records that the user trusts the team files of this repository. The record is in the list l.
 func (t *Tree) MarkTrusted(ctx context.Context, l trust.List, now time.Time) error {
 	return l.AddTeam(ctx, t.Identity(), now)
 }

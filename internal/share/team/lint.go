@@ -1,5 +1,4 @@
-// This file finds problems in team files. It works without git, a home or trust in
-// the repository.
+// This file finds problems in team files. It needs neither git nor a home, and the repository need not be trusted.
 
 package team
 
@@ -15,22 +14,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Finding is a problem in a file.
+// Finding is a problem in a team file.
 type Finding struct {
-	File    string // file name in the directory ("" for the directory itself)
+	File    string // name of the file ("" if the problem concerns the directory)
 	Problem string
 	Mend    string
 }
 
-// File is a file that contains an entry.
+// File is a team file with the entry that it contains.
 type File struct {
-	Name  string // file name in the directory
+	Name  string // name of the file in the directory
 	Entry oxbow.Entry
 }
 
-// LintFiles reads all files in a directory. It returns the entries in the order of the files, and a
-// finding for each problem. LintFiles ignores files that are not meant as entries. If the directory
-// cannot be read, LintFiles returns an error.
+// LintFiles reads all team files in a directory. It returns the entries in the order of the file names, and a finding
+// for each problem. Files that are not meant to be entries are ignored. It fails if the directory cannot be read.
 func LintFiles(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
@@ -64,7 +62,7 @@ func LintFiles(dir string) (files []File, wrong []Finding, err error) {
 
 type linter struct {
 	dir             *vfs.OS
-	fileByEntryName map[string]string // files by the name of their entry
+	fileByEntryName map[string]string // by the name of an entry, the file that contains it
 	files           []File
 	findings        []Finding
 }
@@ -88,7 +86,7 @@ func (l *linter) lintSettings(t *Tree) {
 	}
 }
 
-// lintFile checks a file that is an entry or was probably meant to be an entry.
+// lintFile checks a file that contains an entry, or that was probably meant to contain one.
 func (l *linter) lintFile(d os.DirEntry) {
 	name := d.Name()
 	switch {
@@ -130,7 +128,7 @@ func (l *linter) lintFile(d os.DirEntry) {
 	l.lintEntry(name, e)
 }
 
-// lintEntry checks the entry in a file.
+// lintEntry checks the entry that a file contains.
 func (l *linter) lintEntry(name string, e oxbow.Entry) {
 	if first, twice := l.fileByEntryName[e.Name]; twice {
 		l.addFinding(

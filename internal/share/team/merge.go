@@ -21,9 +21,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// Merge merges two versions of a file that were derived from base, which is "" if both are new.
-// ours and theirs may be swapped. If it returns an error, the file must be merged by git line by
-// line, or by a person.
+// Merge merges two versions of a file, ours and theirs. Both were made from base, which is "" if both files are new.
+// Swapping ours and theirs does not change the result. If Merge returns an error, git must merge the file line by
+// line, or a person must.
 func Merge(base, ours, theirs string) (string, error) {
 	if ours == theirs || theirs == base {
 		return ours, nil
@@ -59,8 +59,8 @@ func Merge(base, ours, theirs string) (string, error) {
 	return text, nil
 }
 
-// MergeFiles is like [Merge], for the paths of files. It writes the result to ours. conflict
-// reports whether both versions of some part were kept.
+// MergeFiles is like [Merge] for the paths of three files. It writes the result to the file ours. conflict is true if
+// the versions could not be merged completely, so that both are kept.
 func MergeFiles(base, ours, theirs string) (conflict bool, err error) {
 	var texts [3]string
 	for i, p := range []string{base, ours, theirs} {

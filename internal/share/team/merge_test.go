@@ -1,4 +1,4 @@
-// Merging by meaning.
+// This file tests how versions of an entry are merged.
 
 package team
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// entryFrom parses "name|content|alias,alias|key:value,…", a short form of an entry.
+// entryFrom parses a short form of an entry: "name|content|alias,alias|key:value,…".
 func entryFrom(t testing.TB, s string) oxbow.Entry {
 	t.Helper()
 	parts := append(strings.Split(s, "|"), "", "", "")
@@ -36,7 +36,7 @@ func entryFrom(t testing.TB, s string) oxbow.Entry {
 	return e
 }
 
-// conflictOpen, conflictOr and conflictClose are the lines around the two texts of a conflict.
+// These lines surround and separate the two texts of a conflict.
 var conflictOpen, conflictOr, conflictClose = conflictComments()
 
 func conflictComments() (before, between, after string) {

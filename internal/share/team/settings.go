@@ -1,4 +1,4 @@
-// This file reads team.yaml, the settings that are versioned with team files.
+// This file reads team.yaml, which contains the settings of team files and is versioned with them.
 
 package team
 
@@ -13,19 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// settingsFile is the name of the settings file in the directory.
+// settingsFile is the name of the file with the settings.
 const settingsFile = "team.yaml"
 
-// settingsVersion is the version that is written, and the newest version that can be read.
+// settingsVersion is the version of the format that oxbow writes, and the newest version that it can read.
 const settingsVersion = "1"
 
 // teamSettings is the content of team.yaml.
 type teamSettings struct {
-	Branch string // reviewed branch of the remote (if empty, the remote's default branch)
+	Branch string // the branch of the remote that is reviewed ("" means the remote's default branch)
 }
 
-// parseSettings parses team.yaml: a mapping with the keys version and branch. file is its path, for
-// error messages, which contain the line of each mistake. An empty text means the defaults.
+// parseSettings parses the text of team.yaml, which is a mapping with the keys version and branch. An empty text means
+// the defaults. file is the path of the file, which error messages contain together with the line of a mistake.
 func parseSettings(file, text string) (teamSettings, error) {
 	r := &settingsReader{MappingReader: frontmatter.MappingReader{File: file}}
 	switch n := r.ReadMapping(text); {
@@ -81,7 +81,7 @@ func (r *settingsReader) readNode(n *yaml.Node) {
 	}
 }
 
-// isBranch reports whether the name is valid for a branch.
+// isBranch reports whether git accepts the name for a branch.
 func isBranch(name string) bool {
 	return len(name) <= 200 && fs.ValidPath(name) && name != "." && name[0] != '-' && !strings.Contains(name, "..") &&
 		!strings.HasSuffix(name, ".lock") &&
@@ -90,7 +90,7 @@ func isBranch(name string) bool {
 		})
 }
 
-// formatSettings returns the text of team.yaml.
+// formatSettings returns the text of team.yaml for the settings.
 func formatSettings(s teamSettings) string {
 	text := "# The Markdown files next to this file are notes that the team and its agents share. Review them like code.\n" +
 		"# https://github.com/oxbow-memory/oxbow\nversion: " + settingsVersion + "\n"

@@ -1,5 +1,4 @@
-// This file presents team files as a store. The source of each entry says whether the entry is
-// reviewed.
+// This file presents team files as a store. The source of each entry says whether the entry was reviewed.
 
 package team
 
@@ -18,32 +17,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// unreviewedTaint is the taint of entries that are not reviewed.
+// unreviewedTaint is the taint of an entry that was not reviewed.
 const unreviewedTaint = "team files: not on the reviewed branch"
 
-// privilegedLabels lists the labels by which an entry is shown to agents that did not ask for it, and the label that
-// certifies an entry. These labels are removed from entries that are not reviewed.
+// privilegedLabels lists labels with special effects. Agents receive entries with the first two without asking, and
+// the last says that somebody has verified the entry. They are removed from entries that were not reviewed.
 var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 
-// TeamStore presents the entries of team files as a store. The source of reviewed entries has the actor [oxbow.Team]
-// and names the branch and its commit. All other entries have an imported source and a taint, because an agent that
-// can write files could have written them. Entries that the user shared on this machine are not tainted as long as
-// they have not changed.
+// TeamStore presents the entries of team files as a store. A reviewed entry has the actor [oxbow.Team], and its source
+// names the reviewed branch and commit. Any other entry counts as imported and has a taint, because an agent that can
+// write files may have written it. An entry that the user has shared from this machine is not tainted as long as it
+// has not changed.
 type TeamStore struct {
 	files            *Store
-	readSharedHashes func() map[string]bool // hashes of the entries that the user shared
+	readSharedHashes func() map[string]bool // returns the hashes of the entries that the user has shared
 	watchers         subscribers.List[oxbow.Event]
 	stopWatching     func()
 
-	mu           sync.Mutex // guards the fields below, which describe how the entries were last shown
+	mu           sync.Mutex // guards the fields below, which say how the entries were shown last
 	upstream     Upstream
-	sharedHashes map[string]bool // hashes, see prints
+	sharedHashes map[string]bool // the hashes that readSharedHashes returned last
 }
 
 var _ oxbow.Watcher = (*TeamStore)(nil)
 
-// NewTeamStore presents the entries of files, and closes files when it is closed. readHashes returns the
-// hashes of all entries that the user has shared, and may be nil.
+// NewTeamStore presents the entries of files as a store. Closing the store closes files. The function readHashes
+// returns the hashes of all entries that the user has shared. It may be nil.
 func NewTeamStore(files *Store, readHashes func() map[string]bool) *TeamStore {
 	if readHashes == nil {
 		readHashes = func() map[string]bool { return nil }
@@ -68,7 +67,7 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	return func(yield func(oxbow.Entry, error) bool) {
 		reviewed, up, err := s.files.ReviewedNames(ctx)
 		if err != nil {
-			reviewed = nil // treat all entries as not reviewed
+			reviewed = nil // Treat all entries as not reviewed, because the reviewed branch is unknown.
 		}
 		own := s.readSharedHashes()
 		s.mu.Lock()
@@ -87,10 +86,10 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// presentEntry returns the entry in the form in which the team store shows it. A reviewed entry has the actor
-// [oxbow.Team]. An entry that the user shared has the actor [oxbow.Agent]. All other entries have the actor
-// [oxbow.Imported], a taint, and none of the privileged labels. The lowest two bits of the version encode the case, so
-// that the version changes when an entry is reviewed or shared.
+// presentEntry returns an entry as the team store shows it. There are three cases. A reviewed entry has the actor
+// [oxbow.Team]. An entry that the user shared has the actor [oxbow.Agent]. Any other entry has the actor
+// [oxbow.Imported], a taint, and no privileged labels. The lowest two bits of the version encode the case, so that the
+// version changes when the entry is reviewed or shared.
 func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up Upstream) oxbow.Entry {
 	isOwn := !reviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3
@@ -100,7 +99,7 @@ func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up
 		return e
 	}
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Imported, Ref: Dir}
-	if isOwn { // the user shared the entry on this machine, and nobody has changed it since
+	if isOwn { // The user has shared the entry from this machine, and nobody has changed it since.
 		e.Version |= 2
 		e.Source.Actor = oxbow.Agent
 		return e
@@ -113,14 +112,14 @@ func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up
 	return e
 }
 
-// EntryHash returns the hash of an entry, which identifies an entry that the user shared. It is a hash of
-// the format of package mdtree, because the lists of earlier versions contain such hashes.
+// EntryHash returns a hash by which an entry that the user shared is recognized. It is a hash of the format of package
+// mdtree, because the lists that earlier versions wrote contain such hashes.
 func EntryHash(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))
 	return hex.EncodeToString(sum[:])
 }
 
-// String returns the branch and its abbreviated commit.
+// String returns the name of the branch and the abbreviated commit.
 func (u Upstream) String() string {
 	return u.Branch + " at " + u.Commit[:min(len(u.Commit), shortCommitLength)]
 }
@@ -133,8 +132,8 @@ func (s *TeamStore) Apply(context.Context, ...oxbow.Op) error {
 // Watch implements [oxbow.Watcher].
 func (s *TeamStore) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]. It checks whether files, the reviewed branch, or the list of
-// shared entries have changed.
+// Refresh implements [oxbow.Watcher]. It checks whether the files, the reviewed branch or the list of shared entries
+// have changed.
 func (s *TeamStore) Refresh(ctx context.Context) error {
 	if err := s.files.Refresh(ctx); err != nil {
 		return err

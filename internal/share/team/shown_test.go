@@ -1,4 +1,4 @@
-// Team entries under a memory, before and after a review.
+// This file tests how team entries are shown together with a memory, before and after a review.
 
 package team
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// over returns a memory with the team files of a directory under it, and the memory alone.
-// What shares points to is what the user shared.
+// over returns a memory that includes the team files of a directory, and the memory without them. *shares contains the
+// entries that the user has shared.
 func over(t testing.TB, dir string, shares *[]oxbow.Entry) (both, own *oxbow.Memory) {
 	t.Helper()
 	own = storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
@@ -48,7 +48,7 @@ func over(t testing.TB, dir string, shares *[]oxbow.Entry) (both, own *oxbow.Mem
 	return both, own
 }
 
-// found returns the only entry that a recall finds.
+// found returns the entry that a recall finds, and fails the test if there is not exactly one.
 func found(t testing.TB, m *oxbow.Memory, words string) oxbow.Entry {
 	t.Helper()
 	hits, err := m.Recall(t.Context(), oxbow.Query{Text: words})
@@ -100,7 +100,7 @@ func TestShown(t *testing.T) {
 		t.Errorf("the source of a reviewed entry is %+v", e.Source)
 	}
 
-	// A review makes it the team's, an edit of the file takes that away.
+	// After a review, the entry is the team's. After an edit of its file, it is not.
 	put(t, up, map[string]string{inDir(2): FormatEntry(pinned)})
 	runGit(t, up, "add", "-A")
 	runGit(t, up, "commit", "-qm", "reviewed")
@@ -116,8 +116,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// A name is that of the reviewed file that claims it, whatever files others put next to it,
-// and also when the reviewed branch moves while the memory is open.
+// A reviewed file has priority for its entry's name, whatever unreviewed files others add. This must also be so if the
+// reviewed branch changes while the memory is open.
 func TestReviewedCountsFirst(t *testing.T) {
 	up, clone := shared(
 		t,
@@ -134,7 +134,8 @@ func TestReviewedCountsFirst(t *testing.T) {
 		if err != nil || e.Content != content || string(e.Trust()) != trust {
 			t.Errorf("Get(%q) = %q, %s, %v; want %q, %s", name, e.Content, e.Trust(), err, content, trust)
 		}
-		fresh := opened(t, clone) // and what is read at once is what came bit by bit
+		// A store that is opened now must show the same entries as the store that was refreshed step by step.
+		fresh := opened(t, clone)
 		if p, err := fresh.Locate(t.Context(), name); err != nil || p.Entry.Content != content {
 			t.Errorf("a store opened now has %q in %s as %q, %v; want %q", p.Entry.Content, p.Path, name, err, content)
 		}
@@ -160,10 +161,10 @@ func TestReviewedCountsFirst(t *testing.T) {
 		},
 	)
 	want("déploy", "the crane is blue", "team", 1)
-	// The same text is the reviewed file's as well.
+	// The reviewed file has the same text.
 	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is blue")})
 	want("déploy", "the crane is blue", "team", 1)
-	// Names that look alike are others.
+	// Names that only look alike are different names.
 	put(
 		t,
 		clone,
@@ -175,7 +176,7 @@ func TestReviewedCountsFirst(t *testing.T) {
 	)
 	want("déploy", "the crane is blue", "team", 4)
 	want("de\u0301ploy", "the crane is red", "tainted", 4)
-	// A file that was reviewed under another name is not, under this.
+	// A file that was reviewed under another file name does not count as reviewed.
 	put(
 		t,
 		clone,
@@ -188,14 +189,13 @@ func TestReviewedCountsFirst(t *testing.T) {
 	)
 	want("déploy", "the crane is blue", "team", 1)
 	want("pier", "x", "tainted", 1)
-	// An edit of the reviewed file itself is shown as what it is; of files that are all
-	// unreviewed the first counts.
+	// An edited file is shown as not reviewed. If no file with the name is reviewed, the first one counts.
 	put(t, clone, map[string]string{inDir(5): noteFile("déploy", "the crane is pink")})
 	want("déploy", "the crane is red", "tainted", 1)
 	put(t, clone, map[string]string{inDir(5): noteFile("déploy", "the crane is blue")})
 	want("déploy", "the crane is blue", "team", 1)
 
-	// The branch moves on: to another file of the name, to none, and to both.
+	// The reviewed branch changes: it has another file with the name, then none, then both.
 	review := func(files ...string) {
 		t.Helper()
 		runGit(t, up, "rm", "-q", "--ignore-unmatch", Dir+"/*.md")
@@ -227,8 +227,7 @@ func TestReviewedCountsFirst(t *testing.T) {
 	want("déploy", "the crane is blue", "team", 1)
 }
 
-// BenchmarkRecall measures recalls with 2,000 team files, from the start and of a memory
-// that stays open.
+// BenchmarkRecall measures recalls with 2,000 team files, in a new memory and in a memory that stays open.
 func BenchmarkRecall(b *testing.B) {
 	files := map[string]string{}
 	for i := range 2000 {

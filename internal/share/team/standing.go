@@ -1,4 +1,4 @@
-// This file finds out which entries are reviewed, and in which commit.
+// This file finds out which entries were reviewed, and in which commit.
 
 package team
 
@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// remoteName is the remote whose branch is reviewed.
+// remoteName is the name of the remote whose branch counts as reviewed.
 const remoteName = "origin"
 
-// Upstream is the reviewed branch, in the state that this clone last fetched.
+// Upstream is the reviewed branch in the state that this clone has fetched last.
 type Upstream struct {
-	Branch string // for example origin/main ("" if none exists, so that no file is reviewed)
-	Commit string // "" if this clone does not have the branch
+	Branch string // name of the branch, for example origin/main ("" if there is none, so that no file is reviewed)
+	Commit string // commit of the branch ("" if this clone does not have the branch)
 }
 
-// defaultBranches lists the names that are tried for the default branch, in this order.
+// defaultBranches lists the names of branches that may be the default branch. The first one that exists counts.
 var defaultBranches = []string{"HEAD", "main", "master"}
 
-// ReviewedNames returns the names of the entries whose files are identical on the reviewed branch. up is the reviewed
-// branch. The reviewed branch is the remote's default branch, unless team.yaml on the default branch names another
-// branch. Because only the default branch can do so, another pushed branch cannot declare itself reviewed.
+// ReviewedNames returns the names of the entries whose files are identical on the reviewed branch, and this branch. It
+// is the remote's default branch, unless team.yaml on the default branch names another branch. Only the default branch
+// can name another branch, so that nobody can push a branch that declares itself reviewed.
 func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Upstream, err error) {
 	blobs, up, err := s.tree.readUpstream(ctx)
 	if err != nil {
@@ -55,15 +55,15 @@ func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Up
 	return names, up, err
 }
 
-// reviewedFiles returns the files of the reviewed branch. It ignores errors, which [Store.ReviewedNames]
-// returns.
+// reviewedFiles returns the blob names of the files on the reviewed branch. It ignores errors, because
+// [Store.ReviewedNames] returns them.
 func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	blobs, _, _ := t.readUpstream(ctx)
 	return blobs
 }
 
-// isReviewedFunc returns a function that reports whether a file with this text is on the reviewed branch.
-// The function reads the branch once, when it is first called.
+// isReviewedFunc returns a function that reports whether the reviewed branch contains a file with this text. The
+// function reads the branch once, when it is first called.
 func (s *Store) isReviewedFunc(ctx context.Context) func(file, text string) bool {
 	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
 	return func(file, text string) bool {
@@ -72,8 +72,8 @@ func (s *Store) isReviewedFunc(ctx context.Context) func(file, text string) bool
 	}
 }
 
-// Commit returns the abbreviated hash of the commit on the reviewed branch that last changed or
-// merged the entry's file. It returns "" if no commit did.
+// Commit returns the abbreviated ID of the commit on the reviewed branch that changed or merged the entry's file last,
+// or "" if there is none.
 func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	if err != nil {
@@ -87,11 +87,10 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	return id[:min(len(id), shortCommitLength)], err
 }
 
-// shortCommitLength is the number of hexadecimal digits in an abbreviated commit.
+// shortCommitLength is the number of hexadecimal digits in an abbreviated commit ID.
 const shortCommitLength = 10
 
-// readUpstream returns the blob names of the files on the reviewed branch, by file name, and the
-// branch.
+// readUpstream returns the reviewed branch, and the blob name of each team file on it.
 func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,8 +115,8 @@ func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Up
 	return blobs, up, err
 }
 
-// defaultBranch returns the remote's default branch as this clone last fetched it. It
-// returns the zero Upstream if the branch is unknown.
+// defaultBranch returns the remote's default branch in the state that this clone has fetched last, or the zero
+// Upstream if it is unknown.
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaultBranches {
 		up = Upstream{Branch: remoteName + "/" + name}
@@ -132,8 +131,9 @@ func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	return Upstream{}, nil
 }
 
-// ReviewedCommit returns the commit of a repository's reviewed branch at the time of this clone's last fetch, or "" if
-// the commit is unknown. As for [Store.ReviewedNames], the team files at the root of the working tree name the branch.
+// ReviewedCommit returns the commit of a repository's reviewed branch in the state that this clone has fetched last,
+// or "" if it is unknown. The reviewed branch is determined as in [Store.ReviewedNames], with the team files at the
+// root of the working tree.
 func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(Dir))); err != nil {
 		up, err := defaultBranch(repo)
@@ -147,8 +147,7 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	return up.Commit, err
 }
 
-// commitFiles returns the blob names of a commit's team files. It caches the last result for each
-// branch.
+// commitFiles returns the blob name of each team file in a commit. It caches the last result for each branch.
 func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string, error) {
 	if files, ok := t.reviewedFilesByUpstream[up]; ok {
 		return files, nil
@@ -171,8 +170,7 @@ func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string,
 	return files, nil
 }
 
-// blobSettings returns the settings in a blob. It does not run git if the working tree has the same
-// settings.
+// blobSettings returns the settings in a blob. If the working tree contains the same settings, it need not run git.
 func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, error) {
 	if blob == "" {
 		return teamSettings{}, nil
@@ -189,12 +187,12 @@ func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, err
 	return s, err
 }
 
-// readTeamFile returns the text of a regular file in the directory.
+// readTeamFile returns the text of a file in the directory of team files. The file must be regular.
 func (t *Tree) readTeamFile(name string) (string, error) {
 	return readFile(filepath.Join(t.path, name))
 }
 
-// readFile returns the text of a regular file. It does not follow symbolic links.
+// readFile returns the text of a regular file. It fails for a symbolic link.
 func readFile(p string) (string, error) {
 	if fi, err := os.Lstat(p); err != nil || !fi.Mode().IsRegular() {
 		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", p))

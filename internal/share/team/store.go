@@ -1,4 +1,4 @@
-// This file opens team files as a store: it defines their layout and which files are read.
+// This file opens team files as a store: it defines their format, and which files are read.
 
 package team
 
@@ -17,13 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store contains the entries from team files, in file name order. [Tree.WriteEntry] and [Tree.RemoveEntry]
-// change the files, and Apply does not. If several files define the same entry name, the reviewed file counts. If none
-// is reviewed, the first file counts.
+// Store contains the entries in team files, in the order of the file names. [Tree.WriteEntry] and [Tree.RemoveEntry]
+// change the files. Apply does not. If several files contain an entry with the same name, a reviewed file counts. If
+// none is reviewed, the first file counts.
 //
-// Only Refresh and Check look for changed files. A memory that is opened for a single question
-// calls Refresh right after Open has read the files. To save time, this first Refresh does
-// nothing.
+// Only Refresh and Check look for changed files. A memory that is opened for a single question calls Refresh right
+// after Open has read the files. To save time, this first Refresh does nothing.
 type Store struct {
 	*mdtree.Store
 	tree      *Tree
@@ -31,15 +30,15 @@ type Store struct {
 	blobNames *blobNames
 	clock     func() time.Time
 
-	mu       sync.Mutex // guards opened
-	openTime time.Time  // zero after the first Refresh
+	mu       sync.Mutex // guards openTime
+	openTime time.Time  // when the store was opened (zero after the first Refresh)
 }
 
-// noRefreshTime is the time after Open for which Refresh does nothing.
+// noRefreshTime is the time after Open within which the first Refresh does nothing.
 const noRefreshTime = 50 * time.Millisecond
 
-// Open opens the files as a store, and in the meantime reads the reviewed branch. Only Clock and
-// Warn of the options are used.
+// Open opens the files as a store, and reads the reviewed branch at the same time. It uses only the options Clock and
+// Warn.
 func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -53,7 +52,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	}
 	var background sync.WaitGroup
 	defer background.Wait()
-	// ignore the error, because ReviewedNames returns it later
+	// Ignore the error, because ReviewedNames returns it later.
 	background.Go(func() { _, _, _ = t.readUpstream(ctx) })
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {
@@ -95,23 +94,23 @@ func (s *Store) Close() error {
 	return err
 }
 
-// EntryFile returns the path of an entry's file, for messages.
+// EntryFile returns the path of the file that contains an entry, for messages.
 func (s *Store) EntryFile(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	return filepath.Join(s.tree.path, p.Path), err
 }
 
-// blobNames caches git's names for the texts of files.
+// blobNames caches the names that git gives to the contents of files.
 type blobNames struct {
 	isSHA256 bool
 
-	mu     sync.Mutex // guards of
+	mu     sync.Mutex // guards byFile
 	byFile map[string]blobName
 }
 
 type blobName struct{ text, blob string }
 
-// blobName returns git's name for the text of a file. It caches the name for the last text of each file.
+// blobName returns the name that git gives to the text of a file. It keeps the name for the last text of each file.
 func (s *blobNames) blobName(file, text string) string {
 	s.mu.Lock()
 	cached, ok := s.byFile[file]
@@ -125,8 +124,8 @@ func (s *blobNames) blobName(file, text string) string {
 	return cached.blob
 }
 
-// teamLayout is the format of team files, with a file for each entry. Files are read in parallel, so
-// that computing their blob names is parallel as well.
+// teamLayout is the format of team files. Each file contains one entry. Files are read in parallel, so their blob
+// names are computed in parallel as well.
 type teamLayout struct{ blobNames *blobNames }
 
 // Dirs implements [mdtree.Layout].
@@ -145,19 +144,18 @@ func (l teamLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 
-// Plan implements [mdtree.Layout]. It refuses all changes: [Tree.WriteEntry] and [Tree.RemoveEntry] also check what
-// git knows.
+// Plan implements [mdtree.Layout]. It refuses all changes, because [Tree.WriteEntry] and [Tree.RemoveEntry] must check
+// what git knows about a file.
 func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
 
-// entryFiles is a directory restricted to the regular files that are entries, and to the temporary files of their
-// writers. If there are too many entries, the directory contains the files of the reviewed branch, and then the first
-// of the remaining files.
+// entryFiles is a directory that shows only regular files with entries, and the temporary files of writers. If there
+// are too many files with entries, it shows the files of the reviewed branch, and then the first of the other files.
 type entryFiles struct {
 	*vfs.OS
 	maxFiles      int
-	reviewedFiles func() map[string]string // files of the reviewed branch, by name
+	reviewedFiles func() map[string]string // returns the blob names of the files on the reviewed branch, by file name
 }
 
 // ReadDir implements [vfs.FS].

@@ -1,4 +1,4 @@
-// This file finds the team files of a working tree.
+// This file finds the team files in a working tree.
 
 // Package team stores decisions as Markdown files in a git repository, one file for each entry.
 // People share these files on purpose and review them like code.
@@ -25,23 +25,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Dir is the directory of team files, relative to a directory in the working
-// tree.
+// Dir is the path of the directory with team files, relative to the directory to which they belong.
 const Dir = ".oxbow/team"
 
-// Tree gives access to the team files of a working tree. It is safe for concurrent use.
+// Tree represents the directory of team files in a working tree. It is safe for concurrent use.
 type Tree struct {
 	repo    *git.Repo
-	path    string // path of the directory in the operating system's form
-	relPath string // slash-separated path of the directory, relative to the working tree
+	path    string // path of the directory, as the operating system writes it
+	relPath string // path of the directory relative to the working tree, with slashes
 
-	mu                      sync.Mutex // guards reviewed
+	mu                      sync.Mutex // guards reviewedFilesByUpstream
 	reviewedFilesByUpstream map[Upstream]map[string]string
 }
 
-// FindTree returns the team files nearest to a directory. It looks in the directory itself and in
-// all parents up to the root of the git working tree. It returns nil if no directory contains
-// team files. Directories that are reached through a link below the working tree are ignored.
+// FindTree returns the team files that are nearest to a directory. It looks in the directory and its parents, up to
+// the root of the git working tree. It ignores a directory that is reached through a link below the working tree. It
+// returns nil if there are no team files.
 func FindTree(dir string) (*Tree, error) {
 	current, err := realDir(dir)
 	if err != nil {
@@ -57,8 +56,8 @@ func FindTree(dir string) (*Tree, error) {
 	}
 }
 
-// FindDirectory returns the team file directory in dir or its parents, with or without git. It returns ""
-// if none exists.
+// FindDirectory returns the path of the directory with team files in dir or the nearest parent, whether or not git is
+// used. It returns "" if there is none.
 func FindDirectory(dir string) string {
 	current, err := realDir(dir)
 	for ; err == nil; current = filepath.Dir(current) {
@@ -72,8 +71,8 @@ func FindDirectory(dir string) string {
 	return ""
 }
 
-// FindOrNewTree is like [FindTree]. If the working tree has no team files, FindOrNewTree returns a Tree that can
-// create team files at the root of the working tree. If the directory is not in a working tree, the error matches
+// FindOrNewTree is like [FindTree], but also works in a working tree without team files. It then returns a Tree that
+// can create them at the root of the working tree. If the directory is not in a working tree, the error matches
 // [git.ErrNone].
 func FindOrNewTree(dir string) (*Tree, error) {
 	t, err := FindTree(dir)
@@ -102,7 +101,7 @@ func realDir(dir string) (string, error) {
 	return at, nil
 }
 
-// hasTeamFiles reports whether the directory has a subdirectory with team files.
+// hasTeamFiles reports whether a directory contains the subdirectory with team files.
 func hasTeamFiles(root string) bool {
 	for _, dir := range []string{".oxbow", filepath.FromSlash(Dir)} {
 		if fi, err := os.Lstat(filepath.Join(root, dir)); err != nil || !fi.IsDir() {
@@ -137,17 +136,17 @@ func newTree(repo *git.Repo, start string) (*Tree, error) {
 	}, nil
 }
 
-// Path returns the directory of the team files.
+// Path returns the path of the directory with the team files.
 func (t *Tree) Path() string { return t.path }
 
-// Root returns the root of the working tree.
+// Root returns the path of the working tree's root.
 func (t *Tree) Root() string { return t.repo.Root() }
 
 // RelPath returns the slash-separated path of a team file, relative to the working tree's root.
 func (t *Tree) RelPath(file string) string { return path.Join(t.relPath, file) }
 
-// directoryExists reports whether the directory of team files exists. It returns an error if the directory must not be
-// used, for example because the directory is a link.
+// directoryExists reports whether the directory with team files exists. It returns an error if the directory must not
+// be used, for example because it is a link.
 func (t *Tree) directoryExists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)

@@ -1,4 +1,4 @@
-// Finding, reading and judging team files, in repositories that real git made.
+// This file tests how team files are found and read and which are reviewed, in repositories that real git created.
 
 package team
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// runGit runs git in a directory, with no settings but its own, and returns what it says.
+// runGit runs git in a directory without the user's settings, and returns git's output.
 func runGit(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, err := tryGit(t, dir, args...)
@@ -40,7 +40,7 @@ func tryGit(t testing.TB, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// put writes files of a directory by their paths.
+// put writes files to a directory. The keys are paths.
 func put(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for p, text := range files {
@@ -51,12 +51,12 @@ func put(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// nth returns the file name of a number.
+// nth returns the file name of entry n.
 func nth(n int) string {
 	return fileName("", time.UnixMilli(1767225600000+int64(n)), [10]byte{9: byte(n)})
 }
 
-// inDir returns the path of an entry's file in a working tree.
+// inDir returns the path of entry n's file in a working tree.
 func inDir(n int) string { return Dir + "/" + nth(n) }
 
 func noteFile(name, content string) string {
@@ -82,7 +82,7 @@ func shared(t testing.TB, files map[string]string) (upstream, clone string) {
 	return upstream, clone
 }
 
-// opened returns the store of the team files of a directory, which the test ends by a check.
+// opened returns the store for the team files of a directory. The store is checked at the end of the test.
 func opened(t testing.TB, dir string) *Store {
 	t.Helper()
 	tree, err := FindTree(dir)
@@ -129,7 +129,8 @@ func TestStanding(t *testing.T) {
 	}
 	standing := func(want ...string) {
 		t.Helper()
-		if err := s.Store.Refresh(ctx); err != nil { // however lately it was opened
+		// refresh the inner store, because the first Refresh after Open does nothing
+		if err := s.Store.Refresh(ctx); err != nil {
 			t.Fatal(err)
 		}
 		names, branch, err := s.ReviewedNames(ctx)
@@ -147,7 +148,7 @@ func TestStanding(t *testing.T) {
 	if c, err := s.Commit(ctx, "b"); err != nil || !strings.HasPrefix(first, c) || len(c) != shortCommitLength {
 		t.Errorf("Commit(b) = %q, %v, want the beginning of %s", c, err, first)
 	}
-	// Edited, new, on a branch of one's own that is pushed: all local.
+	// An edited file, a new file, and a file on the user's own branch that was pushed do not count as reviewed.
 	put(t, clone, map[string]string{inDir(2): noteFile("b", "edited"), inDir(4): noteFile("d", "four")})
 	standing("a", "c")
 	runGit(t, clone, "checkout", "-qb", "mine")
@@ -155,7 +156,7 @@ func TestStanding(t *testing.T) {
 	runGit(t, clone, "commit", "-qm", "mine")
 	runGit(t, clone, "push", "-q", "origin", "mine")
 	standing("a", "c")
-	// A branch cannot name itself as the reviewed one.
+	// A branch cannot declare itself the reviewed branch.
 	put(t, clone, map[string]string{Dir + "/team.yaml": "version: 1\nbranch: mine\n"})
 	standing("a", "c")
 	runGit(t, up, "merge", "-q", "--no-ff", "-m", "reviewed", "mine")
@@ -191,7 +192,7 @@ func TestFindNone(t *testing.T) {
 	if tree, err := FindTree(clone); tree != nil || err != nil {
 		t.Errorf("Find() without team files = %v, %v, want none", tree, err)
 	}
-	// Those of a repository around are not those of one inside.
+	// A repository inside another repository does not use the outer one's team files.
 	outer, _ := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	inner := filepath.Join(outer, "inner")
 	runGit(t, outer, "init", "-q", inner)
@@ -299,7 +300,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestFileName(t *testing.T) {
-	// The time of the specification's example: 01ARZ3NDEKTSV4RRFFQ69G5FAV.
+	// This is the time in the example of the ULID specification: 01ARZ3NDEKTSV4RRFFQ69G5FAV.
 	for name, want := range map[string]string{
 		"":                        "01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
 		"港":                       "01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
@@ -329,8 +330,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// BenchmarkFirst is a process's way from nothing to entries of which it is known
-// whether they are reviewed.
+// BenchmarkFirst measures how long a new process needs to read entries and to find out which of them were reviewed.
 func BenchmarkFirst(b *testing.B) {
 	files := map[string]string{}
 	for i := range 2000 {

@@ -1,5 +1,5 @@
-// This file sets up the directory of team files. It also writes and removes entries' files, by edits of the store,
-// and decides which files may be replaced.
+// This file creates the directory of team files, and writes and removes the files of entries. It decides which files
+// may be replaced.
 
 package team
 
@@ -21,10 +21,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// driverName is the name of the merge driver in git's config.
+// driverName is the name by which git's config refers to the merge driver.
 const driverName = "oxbow-entry"
 
-// gitAttributes assign the merge driver to the files. They also keep git from changing line ends,
+// gitAttributes is the text that assigns the merge driver to the files. It also prevents git from changing line ends,
 // because reviewed files are compared byte for byte.
 const gitAttributes = "*.md -text merge=" + driverName + "\n"
 
@@ -33,10 +33,10 @@ const (
 	ignoreFile     = ".gitignore"
 )
 
-// Init creates the directory, the settings, and the attributes that assign the merge driver, unless
-// these already exist. It adapts .oxbow's .gitignore so that git does not ignore team files, and
-// makes command this clone's merge driver. It returns the paths of the files that it wrote,
-// relative to the root of the working tree. A dry run returns the files that Init would write.
+// Init creates the directory, the settings, and the attributes that assign the merge driver, unless they already
+// exist. It changes the file .gitignore in .oxbow so that git does not ignore team files, and makes command the merge
+// driver of this clone. It returns the paths of the files that it wrote, relative to the root of the working tree. In
+// a dry run, it returns the files that it would write.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
 	exists, err := t.directoryExists()
@@ -79,8 +79,8 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 	return written, err
 }
 
-// installDriver makes command this clone's merge driver, unless the config already names a driver.
-// It refuses a config file that is a link, because git would write to the link's target.
+// installDriver makes command the merge driver of this clone, unless git's config already names one. It refuses a
+// config file that is a link, because git would write to the target of the link.
 func (t *Tree) installDriver(ctx context.Context, command string) error {
 	if t.HasMergeDriver() {
 		return nil
@@ -92,22 +92,22 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 		t.repo.SetConfig(ctx, "merge."+driverName+".driver", command))
 }
 
-// MergeCommand returns the shell command that git runs to merge a file. It calls the program. If the
-// program is missing or cannot read a file, the command instead calls git's merge by line.
+// MergeCommand returns the shell command with which git merges a file. It runs the program. If the program is missing
+// or cannot read a file, git's merge by line is used instead.
 func MergeCommand(program string) string {
 	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
 }
 
-// HasMergeDriver reports whether this clone's git config contains the merge driver.
+// HasMergeDriver reports whether the git config of this clone names the merge driver.
 func (t *Tree) HasMergeDriver() bool {
 	return strings.Contains(t.repo.ConfigValue("merge", driverName, "driver"), " merge-entry %O %A %B")
 }
 
-// ignoredTemps is the line in .gitignore for the writers' temporary files.
+// ignoredTemps is a line for .gitignore that makes git ignore temporary files.
 const ignoredTemps = "team/*.tmp"
 
-// extendIgnoreFile returns the .gitignore of .oxbow with additional lines, so that team files are not ignored but
-// their temporary files are. text is "" if the file does not exist or already has these lines.
+// extendIgnoreFile returns the text of .gitignore in .oxbow, with lines added so that git ignores the temporary files
+// of team files but not the team files. text is "" if nothing has to be changed or there is no .gitignore.
 func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
@@ -123,16 +123,16 @@ func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	return oldText, text + ignoredTemps + "\n"
 }
 
-// WriteOptions configure [Tree.WriteEntry].
+// WriteOptions are the options of [Tree.WriteEntry].
 type WriteOptions struct {
-	Random    io.Reader       // random bytes for the names of new files
-	OwnHashes map[string]bool // hashes (see [EntryHash]) of the files that this user's oxbow wrote
+	Random    io.Reader       // source of random bytes for the names of new files
+	OwnHashes map[string]bool // hashes of the entries that oxbow has written for this user (see [EntryHash])
 }
 
-// WriteEntry writes the file of an entry. It replaces the file of the entry with the same name. If no
-// file has the name, Write creates a file named after the entry, its creation time and random digits.
-// It returns the file name. isChanged is false if the file already had this text. If the file must
-// not be replaced, it returns an [UncommittedEditError] (see [Tree.CheckReplace]).
+// WriteEntry writes the file of an entry, and returns the file's name. It replaces the file of the entry with the same
+// name. If there is none, it creates a file, which is named after the entry, the creation time and random digits.
+// isChanged is false if the file already had this text. If the file must not be replaced, the error is an
+// [UncommittedEditError] (see [Tree.CheckReplace]).
 func (t *Tree) WriteEntry(
 	ctx context.Context,
 	s *Store,
@@ -170,7 +170,7 @@ func (t *Tree) WriteEntry(
 	return file, isChanged, nil
 }
 
-// newFileName returns the name of the file for a new entry.
+// newFileName returns a file name for a new entry.
 func (o *WriteOptions) newFileName(e *oxbow.Entry) (string, error) {
 	var r [10]byte
 	if _, err := io.ReadFull(o.Random, r[:]); err != nil {
@@ -179,10 +179,10 @@ func (o *WriteOptions) newFileName(e *oxbow.Entry) (string, error) {
 	return fileName(e.Name, e.Created, r), nil
 }
 
-// UncommittedEditError is returned for a team file whose text would be lost, because somebody edited the
-// file without committing it. It matches [oxbow.ErrConflict].
+// UncommittedEditError means that a team file was edited and not committed, so that replacing it would lose text. It
+// matches [oxbow.ErrConflict].
 type UncommittedEditError struct {
-	File string // path relative to the root of the working tree
+	File string // path of the file, relative to the root of the working tree
 }
 
 func (e *UncommittedEditError) Error() string {
@@ -192,9 +192,9 @@ func (e *UncommittedEditError) Error() string {
 // Is reports whether target is [oxbow.ErrConflict].
 func (e *UncommittedEditError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// CheckReplace returns an [UncommittedEditError] if the file contains text that exists nowhere else. A file
-// may be replaced in three cases: the file is missing, the HEAD commit has the same text, or ownHashes
-// contains the hash of the file. In the last case, the home's history contains the text.
+// CheckReplace returns an [UncommittedEditError] if the file contains text that exists nowhere else. The file may be
+// replaced if it does not exist, if the commit at HEAD contains the same text, or if ownHashes contains the file's
+// hash. In the last case, the text is also in the home's history.
 func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[string]bool) error {
 	text, err := t.readTeamFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -211,8 +211,8 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[stri
 	return t.checkCommitted(ctx, file, text)
 }
 
-// CheckRemove returns an [UncommittedEditError] if the file contains text besides the entry that is not
-// committed, because removing the file would lose this text. The entry itself is stored elsewhere.
+// CheckRemove returns an [UncommittedEditError] if the file contains text besides its entry that is not committed,
+// because removing the file would lose this text. The text of the entry itself is stored elsewhere.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	text, err := t.readTeamFile(p.Path)
 	if err != nil || containsOnly(text, &p.Entry) {
@@ -221,9 +221,8 @@ func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	return t.checkCommitted(ctx, p.Path, text)
 }
 
-// containsOnly reports whether the file contains only its entry. Differences between LF and CRLF are
-// ignored, because git may have changed the line ends. Earlier versions wrote the format of package
-// mdtree.
+// containsOnly reports whether a file contains only its entry, in the present format or in the format of package
+// mdtree, which earlier versions wrote. LF and CRLF count as equal, because git may have changed the line ends.
 func containsOnly(text string, e *oxbow.Entry) bool {
 	text = normalizeLineEnds(text)
 	return text == normalizeLineEnds(FormatEntry(*e)) || text == normalizeLineEnds(mdtree.FormatEntry(*e))
@@ -231,7 +230,7 @@ func containsOnly(text string, e *oxbow.Entry) bool {
 
 func normalizeLineEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// checkCommitted returns an [UncommittedEditError] unless the commit at HEAD contains the text of the file.
+// checkCommitted returns an [UncommittedEditError] if the commit at HEAD does not contain the text of the file.
 func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 	head, err := t.repo.HeadCommit(ctx)
 	if err != nil {
@@ -253,9 +252,8 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 	return edited
 }
 
-// RemoveEntry removes the file of an entry. If the entry has changed since p was read, the error matches
-// [oxbow.ErrConflict]. If the file contains no entry or does not exist, the error matches
-// [oxbow.ErrNotFound].
+// RemoveEntry removes the file of an entry. The error matches [oxbow.ErrConflict] if the entry has changed since p was
+// read, and [oxbow.ErrNotFound] if the file does not exist or contains no entry.
 func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.Place) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
 	if exists, err := t.directoryExists(); err != nil || !exists {
@@ -273,7 +271,7 @@ func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.Place) (err e
 	})
 }
 
-// Check returns an error if the entry is not valid for a team file.
+// Check returns an error if the entry cannot be stored in a team file.
 func Check(e oxbow.Entry) error {
 	if err := checkEntry(&e); err != nil {
 		return err
@@ -297,8 +295,8 @@ func Check(e oxbow.Entry) error {
 	return err
 }
 
-// replaceFile atomically replaces a file's content, but fails if the content differs from oldText. A nil
-// oldText means that the file did not exist.
+// replaceFile atomically replaces the content of a file. It fails if the present content is not oldText. If oldText is
+// nil, the file must not exist.
 func replaceFile(dir, name string, oldText []byte, text string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {

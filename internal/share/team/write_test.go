@@ -1,4 +1,4 @@
-// Making, writing and linting team files.
+// This file tests how team files are created, written and linted.
 
 package team
 
@@ -22,7 +22,7 @@ func TestInitTwice(t *testing.T) {
 	}
 }
 
-// checkInitTwice sets team files up twice below a .oxbow with this .gitignore.
+// checkInitTwice creates team files twice in a .oxbow directory that has this .gitignore.
 func checkInitTwice(t *testing.T, ignored string) {
 	dir := t.TempDir()
 	runGit(t, dir, "init", "-q")
@@ -130,7 +130,7 @@ func TestWriteTwice(t *testing.T) {
 	}
 }
 
-// TestWriteKeepsEdits edits a file that is committed, in each way that a person might.
+// TestWriteKeepsEdits edits a committed file in various ways, and checks that no edit is lost.
 func TestWriteKeepsEdits(t *testing.T) {
 	committed := noteFile("a", "one")
 	wrote := oxbow.Entry{Name: "a", Content: "written by share"}
@@ -158,7 +158,8 @@ func TestWriteKeepsEdits(t *testing.T) {
 	}
 }
 
-// TestRemoveRefuses removes files that are no entries, and a file that a person wrote without a date.
+// TestRemoveRefuses checks that a file that is not an entry is not removed, and neither is a file that a person wrote
+// without a date.
 func TestRemoveRefuses(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): "---\nname: a\n---\n\none\n", Dir + "/README.md": "read me\n",
 		inDir(2): "no front matter\n"})
@@ -183,8 +184,8 @@ func TestRemoveRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteSeesOtherWriters writes the same new entry through two stores that were opened before. Both write one file,
-// and no file besides the entries' files appears.
+// TestWriteSeesOtherWriters writes the same new entry through two stores that were opened before. There must be only
+// one file afterwards.
 func TestWriteSeesOtherWriters(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	first, second := opened(t, clone), opened(t, clone)

@@ -1,4 +1,4 @@
-// This file encodes ops as JSON objects, and decodes them.
+// This file converts ops to JSON objects and back.
 
 // Package opjson encodes the ops of a change as JSON. An op is an object with a single field. The
 // field's name is the verb, and its value contains the fields of the op's type in package oxbow.
@@ -15,11 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ErrNotOneOp is returned for an object that does not contain exactly one known op, for example
-// because a newer version of oxbow added the verb.
+// ErrNotOneOp is returned for an object that does not contain exactly one known op. The reason may be that a newer
+// version of oxbow has more kinds of ops.
 var ErrNotOneOp = errors.New("an op is not exactly one of add, update, alias, relabel and remove")
 
-// Op is the JSON form of an op. Exactly one field is set.
+// Op is the JSON form of an op. Exactly one of its fields is set.
 type Op struct {
 	Add     *add     `json:"add,omitempty"`
 	Update  *update  `json:"update,omitempty"`
@@ -63,8 +63,8 @@ type (
 	}
 )
 
-// createdTime is a time. It is encoded as in RFC 3339, or, before the year 0 and after the year 9999, as
-// [seconds since 1970, nanoseconds].
+// createdTime is a time in JSON. It is encoded as in RFC 3339. Before the year 0 and after the year 9999, it is
+// encoded as [seconds since 1970, nanoseconds].
 type createdTime struct{ time.Time }
 
 func (t createdTime) MarshalJSON() ([]byte, error) {
@@ -84,8 +84,7 @@ func (t *createdTime) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// EncodeOp returns the JSON form of an op. If the type of the op is not known, the error matches
-// [oxbow.ErrUnsupported].
+// EncodeOp returns the JSON form of an op. If the op has an unknown type, the error matches [oxbow.ErrUnsupported].
 func EncodeOp(op oxbow.Op) (w Op, err error) {
 	switch op := op.(type) {
 	case oxbow.Add:
@@ -104,7 +103,7 @@ func EncodeOp(op oxbow.Op) (w Op, err error) {
 	return w, err
 }
 
-// Decode returns the op without validating it, or [ErrNotOneOp].
+// Decode returns the op, or [ErrNotOneOp]. It does not check whether the op is valid.
 func (w Op) Decode() (oxbow.Op, error) {
 	var ops []oxbow.Op
 	if a := w.Add; a != nil {
