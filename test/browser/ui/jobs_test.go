@@ -5,7 +5,6 @@
 package ui_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -25,8 +23,7 @@ import (
 
 // worker is a person at work in a tab, whose clicks are counted.
 type worker struct {
-	*visit
-	t      *testing.T
+	person
 	clicks int
 }
 
@@ -37,43 +34,48 @@ func (w *worker) from(path string) {
 	w.clicks = 0
 }
 
-// click clicks on the first visible element that the selector matches and whose text contains text.
+// click clicks on the first visible element that the selector matches and whose text contains text. If the page did not
+// receive the click, because the layout changed before it, click tries again. It never clicks again after a click that
+// arrived, because that would send a form twice.
 func (w *worker) click(selector, text string) {
 	w.t.Helper()
 	w.clicks++
-	find := fmt.Sprintf(
-		`[...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q) && e.checkVisibility())`,
-		selector,
-		text,
-	)
-	if !chromiumtest.Eval[bool](w.t, w.tab, "!!"+find) {
-		w.t.Fatalf(
-			"%s has no %s with the text %q",
-			chromiumtest.Eval[string](w.t, w.tab, "location.href"),
-			selector,
-			text,
-		)
-	}
-	var err error
-	for range 3 { // a live part of the page may be replaced between the search and the click
-		chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf(
-			"(() => { document.documentElement.dataset.before = ''; %s.dataset.click = %d; return true })()",
-			find,
-			w.clicks,
-		))
-		err = w.clickMarked()
-		if err == nil {
+	for range 3 {
+		if !w.mark(selector, text) {
+			w.t.Fatalf(
+				"%s has no %s with the text %q",
+				chromiumtest.Eval[string](w.t, w.tab, "location.href"),
+				selector,
+				text,
+			)
+		}
+		middle := w.aimAt(fmt.Sprintf("[data-click='%d']", w.clicks))
+		if middle == nil { // an update replaced the element
+			continue
+		}
+		w.expectEvent("click", fmt.Sprintf("event.target.closest(%q)?.textContent.includes(%q)", selector, text))
+		w.sendMouse(chromedp.MousePressed, *middle)
+		w.sendMouse(chromedp.MouseReleased, *middle)
+		switch received := w.receivedEvent(); received {
+		case "expected":
 			return
+		case "":
+			w.t.Logf("the click on %q did not arrive", text)
+		default:
+			w.t.Fatalf("the click on %q arrived at %s", text, received)
 		}
 	}
-	w.t.Fatalf("clicking %s: %v", text, err)
+	w.t.Fatalf("three clicks on %q did not arrive", text)
 }
 
-// clickMarked clicks on the element that the last click has marked.
-func (w *worker) clickMarked() error {
-	ctx, cancel := context.WithTimeout(w.tab, 10*time.Second)
-	defer cancel()
-	return chromedp.Do(ctx, chromedp.Click(fmt.Sprintf("[data-click='%d']", w.clicks)))
+// mark marks the element that click clicks with the number of the click. It returns false if the page has no such
+// element.
+func (w *worker) mark(selector, text string) bool {
+	w.t.Helper()
+	return w.eval(fmt.Sprintf(`(() => {
+		const e = [...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q) && e.checkVisibility());
+		if (e) e.dataset.click = %d;
+		return !!e })()`, selector, text, w.clicks))
 }
 
 // arrive waits until another page than that of the last click is loaded.
@@ -102,7 +104,7 @@ func (w *worker) shows(text string) bool {
 // TestJobs plays each job of a person once, with scripts.
 func TestJobs(t *testing.T) {
 	s := serveTrial(t)
-	w := &worker{visit: s.enter(t), t: t}
+	w := &worker{person: person{visit: s.enter(t), t: t}}
 	w.look(t, 1280, "light", true)
 	for _, job := range []struct {
 		name string
@@ -174,12 +176,19 @@ func (w *worker) waiting() int {
 	return chromiumtest.Eval[int](w.t, w.tab, `document.querySelectorAll(".card [data-key=a]").length`)
 }
 
-// press presses a key and waits for the next page.
+// press presses a key and waits for the next page. It presses again if the page did not receive the key.
 func (w *worker) press(key string) {
 	w.t.Helper()
-	chromiumtest.Eval[string](w.t, w.tab, "document.documentElement.dataset.before = ''")
-	chromiumtest.Do(w.t, w.tab, "pressing "+key, chromedp.KeyEvent(key))
-	w.arrive()
+	for range 3 {
+		w.expectEvent("keydown", fmt.Sprintf("event.key === %q", key))
+		chromiumtest.Do(w.t, w.tab, "pressing "+key, chromedp.KeyEvent(key))
+		if w.receivedEvent() == "expected" {
+			w.arrive()
+			return
+		}
+		w.t.Logf("the key %q did not arrive", key)
+	}
+	w.t.Fatalf("the key %q did not arrive three times", key)
 }
 
 // jobInboxByKeys decides about rows with one key each, and undoes a rejection.
@@ -275,12 +284,6 @@ func jobResults(t *testing.T, w *worker) {
 		t.Error("the page shows old results, or does not say that the server cannot be reached")
 	}
 	w.most("results of a query", 1)
-}
-
-// until waits until a JavaScript expression is true on this page.
-func (w *worker) until(expression string) {
-	w.t.Helper()
-	w.waitUntil(w.t, expression)
 }
 
 // jobExplain asks how results were ranked, and why another entry is not among them.
@@ -419,7 +422,11 @@ func jobTooLarge(t *testing.T, w *worker) {
 	if !strings.Contains(said, remedy) {
 		t.Errorf("about a large file, the page says %q", said)
 	}
-	chromiumtest.Eval[bool](t, w.tab, `(() => { document.querySelector("#file").setCustomValidity(""); return true })()`)
+	chromiumtest.Eval[bool](
+		t,
+		w.tab,
+		`(() => { document.querySelector("#file").setCustomValidity(""); return true })()`,
+	)
 	w.click("form button", "Preview")
 	w.arrive()
 	if !w.shows("The file is larger than 4 MB") || !w.shows(remedy) || !w.shows("Preview") {

@@ -7,11 +7,9 @@ package ui_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -19,13 +17,7 @@ import (
 )
 
 // watcher is a person who does something on a page while another process changes the memory.
-type watcher struct {
-	*visit
-	t *testing.T
-}
-
-// point is a position in the window, in CSS pixels.
-type point struct{ X, Y float64 }
+type watcher struct{ person }
 
 // newWatcher serves a memory whose pages are higher than the window, and opens a browser.
 func newWatcher(t *testing.T) *watcher {
@@ -34,7 +26,7 @@ func newWatcher(t *testing.T) *watcher {
 		s.cli("--home", s.home, "remember", fmt.Sprintf("pier %d", i), "--content",
 			fmt.Sprintf("Pier %d has a crane.\n\n```\nberth %d\n```\n", i, i))
 	}
-	w := &watcher{visit: s.enter(t), t: t}
+	w := &watcher{person{visit: s.enter(t), t: t}}
 	w.look(t, 1280, "light", true)
 	return w
 }
@@ -62,18 +54,6 @@ func lastWord(text string) string {
 	return words[len(words)-1]
 }
 
-// eval evaluates a JavaScript expression whose value is a bool.
-func (w *watcher) eval(expression string) bool {
-	w.t.Helper()
-	return chromiumtest.Eval[bool](w.t, w.tab, expression)
-}
-
-// until waits until a JavaScript expression is true.
-func (w *watcher) until(expression string) {
-	w.t.Helper()
-	w.waitUntil(w.t, expression)
-}
-
 // waitForUpdate waits until the page shows a text.
 func (w *watcher) waitForUpdate(text string) {
 	w.t.Helper()
@@ -87,44 +67,6 @@ func (w *watcher) arrive(suffix string) {
 	if got := chromiumtest.Eval[string](w.t, w.tab, "location.pathname"); !strings.HasSuffix(got, suffix) {
 		w.t.Errorf("the browser went to %s, want %s", got, suffix)
 	}
-}
-
-// middleOf scrolls an element into the window and returns its middle.
-func (w *watcher) middleOf(selector string) point {
-	w.t.Helper()
-	return chromiumtest.Eval[point](w.t, w.tab, fmt.Sprintf(`(() => { const e = document.querySelector(%q);
-		e.scrollIntoView({block: "nearest"}); const box = e.getClientRects()[0];
-		return {X: box.x + box.width / 2, Y: box.y + box.height / 2} })()`, selector))
-}
-
-// sendMouse sends an event of the mouse. Presses and releases are those of the left button.
-func (w *watcher) sendMouse(event input.DispatchMouseEventType, at point) {
-	w.t.Helper()
-	chromiumtest.Do(w.t, w.tab, "using the mouse", chromedp.MouseEvent(event, at.X, at.Y,
-		func(p *input.DispatchMouseEventParams) {
-			if event != chromedp.MouseMoved {
-				p.Button, p.ClickCount = input.MouseButtonLeft, 1
-			}
-		}))
-}
-
-// sendKey sends the events of a key that have one of the types.
-func (w *watcher) sendKey(key rune, types ...input.DispatchKeyEventType) {
-	w.t.Helper()
-	for _, event := range kb.Encode(key) {
-		if !slices.Contains(types, event.Type) {
-			continue
-		}
-		if _, err := chromedp.Call(w.tab, input.DispatchKeyEvent, *event); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-}
-
-// focus moves the focus to an element.
-func (w *watcher) focus(selector string) {
-	w.t.Helper()
-	w.eval(fmt.Sprintf("(() => { document.querySelector(%q).focus(); return true })()", selector))
 }
 
 const (

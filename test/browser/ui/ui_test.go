@@ -158,15 +158,12 @@ func (v *visit) open(t *testing.T, path string) {
 	v.loaded(t)
 }
 
-// loaded waits until the script of the page has run.
+// loaded waits until the script of the page has run and the page is painted, because Chromium can drop input before
+// that.
 func (v *visit) loaded(t *testing.T) {
 	t.Helper()
 	if v.script {
-		chromiumtest.Eval[bool](
-			t,
-			v.tab,
-			`new Promise(done => document.readyState === "complete" ? done(true) : addEventListener("load", () => done(true)))`,
-		)
+		v.waitUntil(t, `document.readyState === "complete" && performance.getEntriesByType("paint").length > 0`)
 	}
 }
 
