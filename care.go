@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,11 @@ import (
 
 // Check examines the store and compares the index with it. See [Checker].
 func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
-	rep, all, err := m.checkStore(ctx)
+	rep, versions, err := m.checkStore(ctx)
 	if err != nil || rep.Damaged {
 		return rep, err // the index cannot be compared with damaged entries
 	}
-	missing, err := m.missingInIndex(ctx, all)
+	missing, err := m.missingInIndex(ctx, versions)
 	for _, e := range missing {
 		rep.Problems = append(
 			rep.Problems,
@@ -31,8 +32,8 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	return rep, err
 }
 
-// checkStore examines the store. It returns a report and all entries.
-func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
+// checkStore examines the store. It returns a report and the versions of all entries.
+func (m *Memory) checkStore(ctx context.Context) (CheckReport, []logstore.CheckedVersion, error) {
 	if d := findLog(m.store); d != nil {
 		return d.CheckEntries(ctx)
 	}
@@ -43,33 +44,44 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	if err != nil {
 		return rep, nil, err
 	}
-	all, err := store.EntriesOf(ctx, m.store)
-	return rep, all, err
+	var versions []logstore.CheckedVersion
+	for e, eerr := range m.store.Entries(ctx, Filter{}) {
+		err = cmp.Or(err, eerr)
+		versions = append(versions, logstore.CheckedVersion{ID: e.ID, Version: e.Version})
+	}
+	return rep, versions, err
 }
 
-// missingInIndex returns the entries that are missing in the index or have another version
+// missingInIndex returns the entries with these versions that are missing in the index or have another version
 // there.
-func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, error) {
+func (m *Memory) missingInIndex(ctx context.Context, checked []logstore.CheckedVersion) (missing []*Entry, err error) {
 	s, err := m.refreshIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	ids, versions := v.entryVersions()
-	missing := slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool {
-		i, found := slices.BinarySearch(ids, e.ID)
-		return found && versions[i] == e.Version
-	})
-	if v.readError() != nil {
+	missingVersions := map[uint64]uint64{} // by ID
+	for _, c := range checked {
+		i, found := slices.BinarySearch(ids, c.ID)
+		if !found || versions[i] != c.Version {
+			missingVersions[c.ID] = c.Version
+		}
+	}
+	if len(missingVersions) == 0 || v.readError() != nil {
 		return nil, nil // index files are checked separately
 	}
-	// Ignore entries that changed since they were read, because the index already has a newer
-	// version of the entry, or the entry was removed.
-	changed := func(e *Entry) bool {
-		now, err := m.store.Get(ctx, e.Name)
-		return err != nil || now.Version != e.Version
+	// Read the entries again. Ignore entries that changed since they were checked, because the index already has a
+	// newer version of the entry, or the entry was removed.
+	for e, err := range m.store.Entries(ctx, Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		if version, ok := missingVersions[e.ID]; ok && version == e.Version {
+			missing = append(missing, &e)
+		}
 	}
-	return slices.DeleteFunc(missing, changed), nil
+	return missing, nil
 }
 
 // Stats returns the size of the store. It reads no entries. If the store is not a [Counter], the error

@@ -69,33 +69,78 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	entries, nextID, err := file.EntriesAt(head.position)
+	state, err := file.StateAt(head.position)
 	if err != nil {
 		return nil, err
 	}
-	if len(entries) != rows.Len() || nextID != head.nextID {
-		return bad(" lists %d entries of change %d, which left %d", rows.Len(), head.position.Seq, len(entries)), nil
+	what, err := compareIndexFile(ctx, head, rows, x.Searcher(), state)
+	if what != "" {
+		return bad(" %s", what), err
+	}
+	return nil, err
+}
+
+// compareIndexFile compares an index file with the state after its change. It returns a text about the first
+// difference, or "" if it finds none.
+func compareIndexFile(
+	ctx context.Context,
+	head indexHead,
+	rows entryRows,
+	x *index.Searcher,
+	state logstore.CheckedState,
+) (what string, err error) {
+	if state.Len() != rows.Len() || state.NextID() != head.nextID {
+		return fmt.Sprintf(
+			"lists %d entries of change %d, which left %d",
+			rows.Len(),
+			head.position.Seq,
+			state.Len(),
+		), nil
 	}
 	r := ranking.New(head.rankingName, nil)
-	step := max(1, (len(entries)+maxCheckedEntries-1)/maxCheckedEntries)
+	step := max(1, (state.Len()+maxCheckedEntries-1)/maxCheckedEntries)
 	var doc index.Document
 	var buf ranking.Buffer
-	for i, e := range entries {
+	i := 0
+	for v := range state.Versions() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return "", err
 		}
-		if rows.id(i) != e.ID || rows.version(i) != e.Version {
-			return bad(" has another version of entry %q than change %d left", e.Name, head.position.Seq), nil
-		}
-		if i%step != 0 {
+		isListed := rows.id(i) == v.ID && rows.version(i) == v.Version
+		isSampled := i%step == 0
+		i++
+		if isListed && !isSampled {
 			continue
 		}
+		e, err := state.ReadEntry(v.ID)
+		if err != nil {
+			return "", err
+		}
+		if !isListed {
+			return fmt.Sprintf("has another version of entry %q than change %d left", e.Name, head.position.Seq), nil
+		}
 		r.AnalyzeItem(ctx, newIndexItem(e), &doc, &buf)
-		if !indexHasDocument(x.Searcher(), e.ID, &doc) {
-			return bad(" has other words for entry %q than it holds", e.Name), nil
+		if !indexHasDocument(x, e.ID, &doc) {
+			return fmt.Sprintf("has other words for entry %q than it holds", e.Name), nil
 		}
 	}
-	return nil, nil
+	return "", nil
+}
+
+// indexFilePosition returns the change from which the index file was made. It returns false if queries ignore the file,
+// or if it has no valid head.
+func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
+	f, err := file.Open()
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	head, _, err := readIndexHead(f)
+	if err != nil || checkRanking(head.rankingName) != nil {
+		return 0, false
+	}
+	position, err := file.RefreshPosition(head.position)
+	return position.Seq, err == nil
 }
 
 // indexHasDocument reports whether the index has exactly this document under the ID.

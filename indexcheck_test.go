@@ -107,6 +107,6 @@ func (f fileOf) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	return f.of.RefreshPosition(p)
 }
 
-func (fileOf) EntriesAt(logpos.Position) ([]*Entry, uint64, error) {
-	return nil, 0, errors.New("the check was to end before")
+func (fileOf) StateAt(logpos.Position) (logstore.CheckedState, error) {
+	return nil, errors.New("the check was to end before")
 }

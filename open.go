@@ -27,7 +27,12 @@ func Open(path string, o *Options) (*Memory, error) {
 	}
 	of := opts.logOptions()
 	of.DerivedFileKinds = []logstore.DerivedFileKind{
-		{Suffix: indexSuffix, StaysValid: canKeepIndexFile, Check: checkIndexFile},
+		{
+			Suffix:     indexSuffix,
+			StaysValid: canKeepIndexFile,
+			Position:   indexFilePosition,
+			Check:      checkIndexFile,
+		},
 		droppableFile(editsSuffix),
 		droppableFile(lineageSuffix),
 		{Suffix: keytable.ForeignSuffix, StaysValid: neverKeepFile, Check: checkForeignFile},

@@ -365,7 +365,7 @@ func (w *tableWriter) writeEntries() {
 		}
 	}, func(next int) {
 		e := &w.Entries[next]
-		w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
+		appendEntry(w.Writer, e)
 		w.newEntryIndexes[next] = n
 		n++
 	})
@@ -373,6 +373,14 @@ func (w *tableWriter) writeEntries() {
 		w.failBase()
 	}
 }
+
+// appendEntry appends a row of TableEntries.
+func appendEntry(w *pagefile.Writer, e *EntryRow) {
+	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
+}
+
+// appendHead appends a row of TableHeads.
+func appendHead(w *pagefile.Writer, form, size uint32) { w.AppendRow(uint64(form) | uint64(size)<<32) }
 
 func (w *tableWriter) writeKeys(table int, keys []TableKey) {
 	w.mergeRows(table, len(keys), func(next, _ int, row []byte) bool {
@@ -393,7 +401,7 @@ func (w *tableWriter) writeChanges() {
 }
 
 func (w *tableWriter) writeHeads() {
-	write := func(form, size uint32) { w.AppendRow(uint64(w.newFormNumbers[form]) | uint64(size)<<32) }
+	write := func(form, size uint32) { appendHead(w.Writer, w.newFormNumbers[form], size) }
 	w.mergeRows(TableHeads, len(w.newEntryIndexes), func(next, i int, _ []byte) bool {
 		return w.newEntryIndexes[next] < w.baseEntryIndexes[i]
 	}, func(i int, row []byte) {

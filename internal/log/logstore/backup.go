@@ -45,7 +45,7 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 		return store.CheckReport{}, err
 	}
 	defer log.Close()
-	rep, err := d.readVerified(ctx, log, newPlacedState())
+	rep, err := d.readVerified(ctx, log, &comparingReplay{newVersionState(log, d.countEntries()), nil})
 	if err == nil {
 		rep.Bytes, err = log.WriteTo(w)
 	}

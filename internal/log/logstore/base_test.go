@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"hash/maphash"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,8 +76,10 @@ func TestBaseOfLargeRecords(t *testing.T) {
 		t.Errorf("a compaction wrote records of %q; want small ones", names)
 	}
 	after, err := store.EntriesOf(t.Context(), d)
-	if err != nil || len(compareStates(after, before)) > 0 {
-		t.Errorf("after a compaction: %v, %v", compareStates(after, before), err)
+	seed := maphash.MakeSeed()
+	isSame := func(a, b *store.Entry) bool { return hashEntry(seed, a) == hashEntry(seed, b) }
+	if err != nil || !slices.EqualFunc(after, before, isSame) {
+		t.Errorf("after a compaction: %v, want %v, %v", after, before, err)
 	}
 	checkAndCloseStore(t, d)
 }

@@ -30,15 +30,16 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	return rep, err
 }
 
-// CheckEntries is like Check, and also returns the entries with which the store answers reads.
+// CheckEntries is like Check, and also returns the versions of the entries with which the store answers reads, ordered
+// by ID. If the log is damaged, it returns none.
 //
 // Other processes may write, compact or redact during the check. A problem that the first pass
 // finds may therefore be an unfinished write. Such a problem is reported only if a second pass also
 // finds the problem. During the second pass, no other process can change the files.
-func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entry, error) {
+func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVersion, error) {
 	look, err := d.checkOnce(ctx)
 	if err == nil && look.isSound() {
-		return look.report, look.entries, nil
+		return look.report, look.versions, nil
 	}
 	if ctx.Err() != nil {
 		return look.report, nil, ctx.Err()
@@ -50,10 +51,10 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 		case ctx.Err() != nil:
 			return look.report, nil, ctx.Err()
 		case lerr != nil || quiet, err == nil && look.isSound():
-			return look.report, look.entries, cmp.Or(lerr, err)
+			return look.report, look.versions, cmp.Or(lerr, err)
 		case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):
 			// Another process held the lock all the time, but did not write anything.
-			return look.report, look.entries, err
+			return look.report, look.versions, err
 		}
 	}
 	return look.report, nil, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
@@ -65,8 +66,8 @@ const maxCheckPasses = 10
 // checkPass is the result of a pass.
 type checkPass struct {
 	report      store.CheckReport
-	entries     []*store.Entry // the entries that the store answers with (nil if the log is damaged)
-	wasCompared bool           // the entries were compared with the log at the same change
+	versions    []CheckedVersion // the versions that the store answers with (nil if the log is damaged)
+	wasCompared bool             // answers and files were compared with the log at their changes
 }
 
 // isSound reports whether the pass found no problem.
@@ -118,6 +119,8 @@ func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
 	if herr != nil && !errors.As(herr, &damaged) {
 		return pass, herr
 	}
+	files := d.openCheckedFiles(ctx) // before the log, because these files must not be newer than the log
+	defer files.close()
 	log, err := d.openVerifiedLog()
 	if err != nil && !errors.As(err, &damaged) {
 		return pass, err
@@ -129,12 +132,25 @@ func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
 	}
 	defer log.Close()
 	var wg sync.WaitGroup
-	p := newPlacedState()
+	replay := &comparingReplay{newVersionState(log, d.countEntries()), files.comparisons}
+	seed := replay.seed // read by the goroutine below
+	var answered []store.Problem
 	if herr == nil {
-		p.targetSeq = have.lastSeq
-		wg.Go(func() { pass.entries, herr = have.allEntries(ctx, d) })
+		wg.Go(func() { pass.versions, herr = have.allVersions(ctx, d, seed) })
+		compare := func(p *versionState) error {
+			wg.Wait()
+			if herr == nil {
+				answered = p.compareVersions(pass.versions)
+			}
+			return nil
+		}
+		c := &comparison{seq: have.lastSeq, compare: compare}
+		if !log.Exists() {
+			c.seq = 0 // the store must not answer with any entries
+		}
+		replay.comparisons = append(replay.comparisons, c)
 	}
-	pass.report, err = d.checkLog(ctx, log, meta, p)
+	pass.report, err = d.checkLog(ctx, log, meta, replay)
 	wg.Wait()
 	if err != nil {
 		return pass, err
@@ -143,32 +159,24 @@ func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
 		if !errors.As(herr, &damaged) || !pass.report.Damaged {
 			return pass, herr // the log is sound
 		}
-		pass.entries = nil
+		pass.versions = nil
 	}
-	pass.wasCompared = pass.report.Damaged || !log.Exists() || p.hasTarget
-	if pass.wasCompared && !pass.report.Damaged {
-		pass.report.Problems = append(pass.report.Problems, compareStates(pass.entries, p.targetEntries)...)
+	pass.wasCompared = pass.report.Damaged || replay.areAllDone()
+	if !pass.report.Damaged {
+		pass.report.Problems = append(pass.report.Problems, answered...)
 	}
 	if len(pass.report.Problems) == 0 {
-		pass.report.Problems, err = d.checkDerived(ctx, p)
+		pass.report.Problems, err = files.findProblems(ctx)
 	}
 	pass.report.Problems = append(pass.report.Problems, d.findStaleFiles()...)
 	return pass, err
 }
 
-// checkDerived checks the snapshot and the derived files of other packages against p, which is the state of the whole
-// log. It returns the problems. An error means that a check could not be made.
-func (d *DB) checkDerived(ctx context.Context, p *placedState) (ps []store.Problem, err error) {
-	var snapshot []store.Problem
-	var serr error
-	var wg sync.WaitGroup
-	wg.Go(func() { snapshot, serr = d.checkSnapshot(p) })
-	for _, k := range d.opts.DerivedFileKinds {
-		found, kerr := k.Check(ctx, checkedFile{d.DerivedFile(k.Suffix), p})
-		ps, err = append(ps, found...), errors.Join(err, kerr)
-	}
-	wg.Wait()
-	return append(snapshot, ps...), errors.Join(serr, err)
+// countEntries returns the number of entries with which the store answers.
+func (d *DB) countEntries() int {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.st.len()
 }
 
 // checkLog reads the whole log into p and compares it with the lock file. Damage is returned as a
@@ -177,7 +185,7 @@ func (d *DB) checkLog(
 	ctx context.Context,
 	log *wal.Log,
 	meta wal.LockMeta,
-	p *placedState,
+	p *comparingReplay,
 ) (store.CheckReport, error) {
 	rep, err := d.readVerified(ctx, log, p)
 	if !log.Exists() {
@@ -235,13 +243,13 @@ func damageProblem(c *store.CorruptError) store.Problem {
 }
 
 // readVerified reads the log into p. It returns an error at the first damage.
-func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *placedState) (store.CheckReport, error) {
+func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()
 	var vouched []byte // hash of the base that the last compaction recorded
 	var at int64
 	if !log.Exists() {
-		return rep, nil
+		return rep, p.compareState()
 	}
 	tell := progress.Reporter(ctx)
 	err := log.Read(func(r *wal.Record) error {
@@ -263,19 +271,18 @@ func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *placedState) (st
 		if v.base != nil {
 			vouched, at = v.base, r.Offset
 		}
-		_, err = p.applyRecord(r, v)
-		return err
+		return p.applyRecord(r, v)
 	})
+	if err == nil {
+		err = p.compareState()
+	}
 	wasCompacted := err == nil && rep.First > 1
 	if wasCompacted && !bytes.Equal(vouched, base.Sum(nil)) {
 		rep.Problems = append(rep.Problems, store.Problem{Offset: at,
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
 			Mend: "restore a backup; or, to accept what is there, oxbow recover --replace"})
 	}
-	if log.LastSeq() == p.targetSeq {
-		p.recordTarget()
-	}
-	rep.Entries = len(p.st.changedByID)
+	rep.Entries = p.len()
 	rep.Bytes = log.EndOffset()
 	rep.Last = log.LastSeq()
 	chain := log.LastChain()
@@ -292,38 +299,6 @@ func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *placedState) (st
 			Mend: "no change is lost, and oxbow recover --replace writes the file anew; then look after the disk"})
 	}
 	return rep, err
-}
-
-// isSameState reports whether two entries have the same name, version and data.
-func isSameState(a, b *store.Entry) bool {
-	return a.Name == b.Name && a.Version == b.Version &&
-		isUnchangedSince(a, loggedOp{verb: store.VerbUpdate, entry: b})
-}
-
-// compareStates returns a problem if the entries in memory differ from those in the file.
-func compareStates(fromMemory, fromFile []*store.Entry) []store.Problem {
-	if len(fromMemory) != len(fromFile) {
-		return []store.Problem{
-			{
-				Offset: -1,
-				What: fmt.Sprintf(
-					"%d entries are answered from, %d are in the file",
-					len(fromMemory),
-					len(fromFile),
-				),
-				Mend: "this is a defect of oxbow: please report it; a restart reads the file anew",
-			},
-		}
-	}
-	for i, e := range fromMemory {
-		if !isSameState(e, fromFile[i]) {
-			return []store.Problem{
-				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
-					Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},
-			}
-		}
-	}
-	return nil
 }
 
 // findStaleFiles finds temporary files from interrupted rewrites of the log. Temporary files of derived

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"hash/maphash"
 	"iter"
 	"math"
 	"slices"
@@ -211,7 +212,8 @@ func (l *entryListing) readRow(row int) *store.Entry {
 	if l.scan == nil {
 		l.scan = newRowScan(l.base)
 	}
-	return l.scan.readEntry(row)
+	e, err := l.scan.readEntry(row)
+	return l.base.entryOrFail(row, e, err)
 }
 
 func (l *entryListing) eachBaseRow() iter.Seq[int] {
@@ -244,12 +246,13 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 	}
 }
 
-// allEntries returns all entries of the listing.
-func (l *entryListing) allEntries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
+// allVersions returns the versions of all entries of the listing, ordered by ID, with hashes that depend on the seed.
+func (l *entryListing) allVersions(ctx context.Context, d *DB, seed maphash.Seed) (all []CheckedVersion, err error) {
+	all = make([]CheckedVersion, 0, l.base.len()+len(l.changedEntries))
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
 		if err == nil {
-			all = append(all, &e)
+			all = append(all, CheckedVersion{e.ID, e.Version, hashEntry(seed, &e)})
 		}
 		return err == nil
 	})

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/cache"
@@ -51,7 +52,12 @@ type DerivedFileKind struct {
 	// Otherwise the file is removed.
 	StaysValid func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
-	// Check returns the problems of the file. The log is known to be sound.
+	// Position returns the change that the file was made from, if the file can be compared with the log. A nil
+	// Position means that Check does not need the state after that change.
+	Position func(f CheckedFile) (seq uint64, ok bool)
+
+	// Check returns the problems of the file. It is called while the log is read, when the state is that after
+	// the change of Position, or after the log was read.
 	Check func(ctx context.Context, f CheckedFile) ([]store.Problem, error)
 }
 
@@ -64,9 +70,18 @@ type CheckedFile interface {
 	// is not in the history of the log, the error matches [store.ErrPosition].
 	RefreshPosition(p logpos.Position) (logpos.Position, error)
 
-	// EntriesAt returns the entries after the change at a position, ordered by ID, and the
-	// next new entry's ID.
-	EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error)
+	// StateAt returns the state after the change at a position, which is only valid until Check returns. If the
+	// position is not that of the change that Position returned, Check must return the error of StateAt. The
+	// file is then checked again.
+	StateAt(p logpos.Position) (CheckedState, error)
+}
+
+// CheckedState is the state that the log had after a change.
+type CheckedState interface {
+	Len() int                           // number of entries
+	NextID() uint64                     // ID of the next new entry
+	Versions() iter.Seq[CheckedVersion] // yields the versions of the entries, ordered by ID
+	ReadEntry(id uint64) (*store.Entry, error)
 }
 
 func (o Options) withDefaults() Options {

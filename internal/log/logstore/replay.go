@@ -1,69 +1,77 @@
-// This file reads the log from its start, for checks.
+// This file compares answers and derived files with the log while a check reads the log. Each is compared at its own
+// change, so that one pass over the log is enough.
 
 package logstore
 
 import (
-	"slices"
+	"errors"
+	"iter"
 
 	"github.com/oxbow-memory/oxbow/internal/base/logpos"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placedState is a state that was read from the log's start, with the offsets of its
-// records.
-type placedState struct {
-	st            *state
-	entryOffsets  map[uint64]int64 // offset of each entry's record, by ID
-	changeOffsets []int64          // offsets of the changes' records
-	lastChain     [32]byte         // chain after the last change
-
-	targetSeq     uint64         // number of a change whose entries are requested
-	hasTarget     bool           // the log has that change
-	targetEntries []*store.Entry // the entries after that change
+// comparison compares something with the state after a change.
+type comparison struct {
+	seq     uint64
+	compare func(p *versionState) error
+	isDone  bool
 }
 
-func newPlacedState() *placedState {
-	return &placedState{st: newState(), entryOffsets: map[uint64]int64{}}
+// comparingReplay applies the records of a log to a state, and makes each comparison when the state is that after the
+// comparison's change.
+type comparingReplay struct {
+	*versionState
+	comparisons []*comparison
 }
 
-// applyRecord implements recordApplier.
-func (p *placedState) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
-	if r.Type == typeChange && r.Seq == p.targetSeq+1 {
-		p.recordTarget()
-	}
-	deltas, err := p.st.applyRecord(r, v)
-	for _, d := range deltas {
-		if d.Entry != nil {
-			p.entryOffsets[d.ID] = r.Offset
+// applyRecord applies a record. It first makes the comparisons with the state before the record.
+func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
+	if r.Type == typeChange {
+		if err := c.compareState(); err != nil {
+			return err
 		}
 	}
-	if r.Type == typeChange {
-		p.changeOffsets, p.lastChain = append(p.changeOffsets, r.Offset), r.Chain
-	}
-	return deltas, err
+	c.versionState.applyRecord(r, v)
+	return nil
 }
 
-// recordTarget records the current entries as the entries after change p.until.
-func (p *placedState) recordTarget() {
-	p.targetEntries, p.hasTarget = slices.Clone(p.st.changedByID), true
+// compareState makes the comparisons with the present state. It must also be called at the end of the log.
+func (c *comparingReplay) compareState() error {
+	for _, o := range c.comparisons {
+		if o.isDone || o.seq != c.lastSeq {
+			continue
+		}
+		err := o.compare(c.versionState)
+		if errors.Is(err, errOtherState) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		o.isDone = true
+	}
+	return nil
 }
 
-// placedStateAt returns the state after change seq, which has this chain. If wholeState is this state, it returns
-// wholeState. Otherwise it reads the log from its start up to the change.
-func (d *DB) placedStateAt(wholeState *placedState, seq uint64, chain [32]byte) (*placedState, error) {
-	if wholeState.lastChain == chain {
-		return wholeState, nil
+// areAllDone reports whether all comparisons were made.
+func (c *comparingReplay) areAllDone() bool {
+	for _, o := range c.comparisons {
+		if !o.isDone {
+			return false
+		}
 	}
-	p := newPlacedState()
-	_, err := d.replayTo(seq, p)
-	return p, err
+	return true
 }
+
+// errOtherState means that a file belongs to another history or another change than the present state.
+var errOtherState = errors.New("the state is not that of the file")
 
 // checkedFile implements [CheckedFile].
 type checkedFile struct {
 	DerivedFile
-	wholeState *placedState
+	state *versionState
 }
 
 // RefreshPosition implements [CheckedFile].
@@ -71,8 +79,37 @@ func (f checkedFile) RefreshPosition(p logpos.Position) (logpos.Position, error)
 	return f.db.RefreshPosition(p)
 }
 
-// EntriesAt implements [CheckedFile].
-func (f checkedFile) EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error) {
-	at, err := f.db.placedStateAt(f.wholeState, p.Seq, p.Chain)
-	return at.st.changedByID, at.st.nextID, err
+// StateAt implements [CheckedFile].
+func (f checkedFile) StateAt(p logpos.Position) (CheckedState, error) {
+	if f.state == nil || f.state.lastSeq != p.Seq || f.state.lastChain != p.Chain {
+		return nil, errOtherState
+	}
+	return &checkedState{f.state, f.state.log.NewReader()}, nil
+}
+
+// checkedState implements [CheckedState].
+type checkedState struct {
+	state  *versionState
+	reader *wal.Reader
+}
+
+func (s *checkedState) Len() int       { return s.state.len() }
+func (s *checkedState) NextID() uint64 { return s.state.nextID() }
+
+func (s *checkedState) Versions() iter.Seq[CheckedVersion] {
+	return func(yield func(CheckedVersion) bool) {
+		for _, row := range s.state.currentRows() {
+			if !yield(CheckedVersion{row.id, row.version, row.hash}) {
+				return
+			}
+		}
+	}
+}
+
+func (s *checkedState) ReadEntry(id uint64) (*store.Entry, error) {
+	row, found := s.state.findRow(id)
+	if !found {
+		return nil, store.ErrNotFound
+	}
+	return s.state.readEntry(s.reader, row)
 }

@@ -1,4 +1,4 @@
-// This file reads most entries of a snapshot in order, with bounded memory.
+// This file reads most entries of a table of rows in order, with bounded memory.
 
 package logstore
 
@@ -20,41 +20,46 @@ const (
 	scanCacheDivisor = 8
 )
 
-// rowScan reads the entries of a snapshot in ascending order of their rows. It is not safe for concurrent
+// rowScan reads the entries of a table in ascending order of their rows. It is not safe for concurrent
 // use.
 type rowScan struct {
-	snapshot     *snapshot
+	table        rowTable
+	cache        *snapshot // the same table, if entries are cached, otherwise nil
 	reader       *wal.Reader
 	decodedAhead map[int]*store.Entry // entries that were decoded together with an earlier row, by row
 	aheadSize    int                  // size of ahead
 }
 
+// newRowScan returns a scan of a snapshot's entries.
 func newRowScan(s *snapshot) *rowScan {
-	return &rowScan{snapshot: s, reader: s.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
+	return &rowScan{table: s, cache: s, reader: s.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
 }
 
-// readEntry returns the entry of a row, or nil if it cannot be read.
-func (c *rowScan) readEntry(row int) *store.Entry {
+// readEntry returns the entry of a row, or nil if its record does not contain it.
+func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	if e := c.decodedAhead[row]; e != nil {
 		delete(c.decodedAhead, row)
 		c.aheadSize -= EntryBytes(e)
-		return e
+		return e, nil
 	}
-	if e, ok := c.snapshot.cachedEntries.Get(row); ok {
-		return e
+	if c.cache != nil {
+		if e, ok := c.cache.cachedEntries.Get(row); ok {
+			return e, nil
+		}
 	}
-	id := c.snapshot.entryID(row)
-	r, err := c.reader.RecordAt(c.snapshot.entryField(row, 2))
+	id := c.table.entryID(row)
+	_, offset := c.table.entryPosition(row)
+	r, err := c.reader.RecordAt(offset)
 	if err != nil {
-		return c.snapshot.entryOrFail(row, nil, err)
+		return nil, err
 	}
-	decoded, err := c.snapshot.decodeRows(&r, func(op uint64) bool { return op >= id && op-id < scanBatchIDs })
-	if room := c.snapshot.cacheBudget; room.UsedBytes() < room.MaxBytes()/scanCacheDivisor {
-		c.snapshot.cacheRows(decoded)
+	decoded, err := decodeRows(c.table, &r, func(op uint64) bool { return op >= id && op-id < scanBatchIDs })
+	if c.hasCacheRoom() {
+		c.cache.cacheRows(decoded)
 	} else {
 		c.keepDecoded(decoded, row)
 	}
-	return c.snapshot.entryOrFail(row, decoded[row], err)
+	return decoded[row], err
 }
 
 // keepDecoded stores the decoded entries of rows after the present row for later calls.
@@ -69,4 +74,13 @@ func (c *rowScan) keepDecoded(decoded map[int]*store.Entry, present int) {
 			c.aheadSize += EntryBytes(e)
 		}
 	}
+}
+
+// hasCacheRoom reports whether the scan may add entries to the cache.
+func (c *rowScan) hasCacheRoom() bool {
+	if c.cache == nil {
+		return false
+	}
+	room := c.cache.cacheBudget
+	return room.UsedBytes() < room.MaxBytes()/scanCacheDivisor
 }

@@ -328,6 +328,11 @@ func (s *snapshot) entryField(row, n int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*n:]))
 }
 
+// entryPosition implements rowTable.
+func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
+	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
+}
+
 // entryForms returns the forms of the entries.
 func (s *snapshot) entryForms() *formTable {
 	if t := s.cachedForms.Load(); t != nil {

@@ -446,22 +446,71 @@ func TestSnapshotChecked(t *testing.T) {
 		if s.head.counts[i] == 0 {
 			continue
 		}
-		b := bytes.Clone(sound)
-		n := s.tables.FirstPage(i)
-		page := b[n*pagefile.PageSize:][:pagefile.PageSize]
-		page[7] ^= 1 // and its check is right
-		head := binary.LittleEndian.Uint32(sound[pagefile.PageDataSize:])
-		binary.LittleEndian.PutUint32(
-			page[pagefile.PageDataSize:],
-			pagefile.Checksum(page[:pagefile.PageDataSize], n, head),
-		)
-		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
-		if got := problems(); !strings.Contains(got, "its table of "+sectionTitles[i]) {
-			t.Errorf("of a wrong table of %s: %s", sectionTitles[i], got)
+		// a byte of the first row, other bytes, and the last byte of the unused space
+		for at := 7; at < pagefile.PageDataSize; at += 908 {
+			b := bytes.Clone(sound)
+			n := s.tables.FirstPage(i)
+			page := b[n*pagefile.PageSize:][:pagefile.PageSize]
+			page[at] ^= 1 // and its check is right
+			head := binary.LittleEndian.Uint32(sound[pagefile.PageDataSize:])
+			binary.LittleEndian.PutUint32(
+				page[pagefile.PageDataSize:],
+				pagefile.Checksum(page[:pagefile.PageDataSize], n, head),
+			)
+			if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if got := problems(); !strings.Contains(got, "its table of "+sectionTitles[i]) {
+				t.Errorf("of a table of %s with a wrong byte %d: %s", sectionTitles[i], at, got)
+			}
 		}
 	}
+	if err := h.fs.(*vfs.Mem).Put(testSnapshot, sound, 0o600, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	checkAndCloseStore(t, m)
+}
+
+// Check finds every difference between an entry in memory and the log.
+func TestCheckOfWrongEntries(t *testing.T) {
+	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{})
+	for i := range 3 {
+		e := store.Entry{Name: fmt.Sprint("name ", i), Content: "x", Aliases: []string{fmt.Sprint("alias ", i)},
+			Labels: []store.Label{{Key: "tag", Value: "a"}}}
+		if err := remember(t.Context(), d, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound := d.st.changedByID[1]
+	for what, change := range map[string]func(e *store.Entry){
+		"name":    func(e *store.Entry) { e.Name += "x" },
+		"version": func(e *store.Entry) { e.Version++ },
+		"kind":    func(e *store.Entry) { e.Kind++ },
+		"content": func(e *store.Entry) { e.Content += "x" },
+		"alias":   func(e *store.Entry) { e.Aliases = []string{"alias 2"} },
+		"aliases": func(e *store.Entry) { e.Aliases = nil },
+		"label":   func(e *store.Entry) { e.Labels = []store.Label{{Key: "taga", Value: ""}} },
+		"vouched": func(e *store.Entry) {
+			unvouched := store.Label{Key: store.LabelUnvouched, Value: store.UnvouchedImport}
+			e.Labels = append(slices.Clip(e.Labels), unvouched)
+		},
+		"created": func(e *store.Entry) { e.Created = e.Created.Add(1) },
+		"updated": func(e *store.Entry) { e.Updated = e.Updated.Add(1) },
+		"door":    func(e *store.Entry) { e.Source.Door += "x" },
+		"actor":   func(e *store.Entry) { e.Source.Actor = "somebody" },
+		"claim":   func(e *store.Entry) { e.Source.Claimed.Agent = "model" },
+	} {
+		wrong := *sound
+		change(&wrong)
+		d.st.changedByID[1] = &wrong
+		rep, err := d.Check(t.Context())
+		if err != nil || len(rep.Problems) != 1 ||
+			!strings.Contains(fmt.Sprint(rep.Problems), `entry "name 1" in memory`) {
+			t.Errorf("Check() with a wrong %s = %v, %v", what, rep.Problems, err)
+		}
+	}
+	d.st.changedByID[1] = sound
+	checkAndCloseStore(t, d)
 }
 
 // Two handles of one file give an alias to two entries at once: one of them gets

@@ -125,22 +125,29 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 // decodeAndCache returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
 // isWanted means that all entries are wanted.
 func (s *snapshot) decodeAndCache(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
-	taken, err := s.decodeRows(r, isWanted)
+	taken, err := decodeRows(s, r, isWanted)
 	s.cacheRows(taken)
 	return taken, err
 }
 
-// decodeRows returns the wanted entries of a record that rows refer to, by row. A nil isWanted means that all entries
-// are wanted.
-func (s *snapshot) decodeRows(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
+// rowTable has a row for each entry, ordered by ID, that says where the entry is in the log.
+type rowTable interface {
+	entryID(row int) uint64
+	entryPosition(row int) (version uint64, offset int64) // the entry's version, and the offset of its record
+	findRow(id uint64) (row int, ok bool)
+}
+
+// decodeRows returns the wanted entries of a record that rows of the table refer to, by row. A nil isWanted means that
+// all entries are wanted.
+func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, isWanted)
 	decoded := make(map[int]*store.Entry, len(es))
 	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, use the last version
-		row, ok := s.findRow(e.ID)
+		row, ok := t.findRow(e.ID)
 		if !ok || decoded[row] != nil {
 			continue
 		}
-		if s.entryField(row, 2) == r.Offset && uint64(s.entryField(row, 1)) == e.Version {
+		if version, offset := t.entryPosition(row); offset == r.Offset && version == e.Version {
 			decoded[row] = e
 		}
 	}

@@ -4,19 +4,21 @@
 package logstore
 
 import (
-	"fmt"
-
-	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
-	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
 // newRow returns the row of an entry whose version is in the record at this offset.
 func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
+	r := newRowWithoutForm(e, offset)
+	r.Form = rows.FormNumber(encodeForm(e))
+	return r
+}
+
+// newRowWithoutForm is like newRow, but does not set Form.
+func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
 	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, Created: clampedNanoseconds(e.Created),
-		Updated: e.Updated.UnixNano(),
-		Form:    rows.FormNumber(encodeForm(e)), Size: uint32(len(e.Content)), Text: encodeNames(e)}
+		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
 // snapshotRows returns the rows for a snapshot of the state. changes are the offsets of the changes that
@@ -69,49 +71,3 @@ func (h snapshotHead) pageEncoder() func(counts [sectionCount]int) []byte {
 		return h.encode()
 	}
 }
-
-// checkSnapshot compares the snapshot with a snapshot made from the log. A file that is
-// missing, damaged or from another history is not a problem, because the store ignores
-// it.
-func (d *DB) checkSnapshot(wholeState *placedState) ([]store.Problem, error) {
-	s, err := d.openSnapshot()
-	if err != nil {
-		return nil, nil
-	}
-	defer s.release()
-	for i := range sectionCount {
-		if s.tables.EachPage(i, func([]byte) {}) != nil {
-			return nil, nil
-		}
-	}
-	p, err := d.placedStateAt(wholeState, s.head.lastSeq, s.head.chain)
-	if err != nil {
-		return nil, err
-	}
-	h := s.head
-	h.nextID = p.st.nextID
-	want := p.st.snapshotRows(p.changeOffsets, func(e *store.Entry) int64 { return p.entryOffsets[e.ID] })
-	c := pagefile.PageComparison{File: s.file}
-	err = want.WriteFile(&c, h.pageEncoder())
-	if err == nil && !c.HeadDiffers {
-		return nil, nil
-	}
-	what := errSnapshot.Error()
-	for i := sectionCount - 1; i >= 0 && c.DifferentPage > 0; i-- {
-		if s.tables.FirstPage(i) <= c.DifferentPage {
-			what = "its table of " + sectionTitles[i] + " is not that of the log"
-			break
-		}
-	}
-	return []store.Problem{
-		{
-			Offset: -1,
-			What:   fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, SnapshotSuffix, what, s.head.lastSeq),
-			Mend:   "nothing is lost, and it is made again: rm " + text.ShellQuote(d.path+SnapshotSuffix),
-		},
-	}, nil
-}
-
-// sectionTitles are the names of the sections for messages.
-var sectionTitles = [sectionCount]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums",
-	"heads", "newest", "forms", "texts"}

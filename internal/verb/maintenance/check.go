@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,15 +76,13 @@ func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
 	if err != nil {
 		return err
 	}
-	named := wordOwners{}
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return err
-		}
-		for _, clash := range named.addEntry(e) {
-			if len(o.Notes) < maxListedFindings {
-				o.Notes = append(o.Notes, clash+"; "+sharedAliasAdvice)
-			}
+	found, err := checkAllNames(ctx, m)
+	if err != nil {
+		return err
+	}
+	for _, clash := range found.sharedNames {
+		if len(o.Notes) < maxListedFindings {
+			o.Notes = append(o.Notes, clash+"; "+sharedAliasAdvice)
 		}
 	}
 	return nil
@@ -187,38 +184,3 @@ func checkSessions(ctx context.Context, w *verb.Workspace, examine checkStoreFun
 	}
 	return out, err
 }
-
-// sharedAliasAdvice is advice for an alias that several entries have.
-const sharedAliasAdvice = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
-	"get NAME and oxbow forget NAME move the text of one"
-
-// wordOwners maps each name and alias to the entry that it identifies.
-type wordOwners map[string]string
-
-// addEntry adds the words of an entry, and returns the words that another entry has already.
-func (o wordOwners) addEntry(e oxbow.Entry) (clashes []string) {
-	for _, w := range append([]string{e.Name}, e.Aliases...) {
-		other, isOwned := o[oxbow.NormalName(w)]
-		switch {
-		case !isOwned:
-			o[oxbow.NormalName(w)] = e.Name
-		case other == e.Name:
-			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
-		case w == e.Name && oxbow.SameName(other, e.Name):
-			clashes = append(
-				clashes,
-				fmt.Sprintf(
-					"%+q and %+q are two spellings of one name, and each is found only by its own",
-					other,
-					e.Name,
-				),
-			)
-		default:
-			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
-		}
-	}
-	return clashes
-}
-
-// maxListedFindings is the maximum number of lines that doctor lists.
-const maxListedFindings = 5

@@ -4,6 +4,9 @@ package maintenance
 
 import (
 	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/store/heads"
@@ -24,19 +27,102 @@ func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64
 	return found.totalSize, err
 }
 
-// checkAllNames checks all names and aliases.
+// checkAllNames checks all names and aliases. It reads them twice if some have the same hash, because it does not keep
+// all of them in memory.
 func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error) {
-	err = heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
-		found = NameCheck{} // View may call this function a second time
-		named := wordOwners{}
+	seed := maphash.MakeSeed()
+	var hashes []uint64 // hashes of all names and aliases
+	err = eachHead(ctx, m, func() { found, hashes = NameCheck{}, hashes[:0] }, func(h oxbow.Head) {
+		found.totalSize += int64(h.Size + len(h.Entry.Name))
+		for _, word := range wordsOf(h.Entry) {
+			hashes = append(hashes, hashWord(seed, word))
+		}
+	})
+	if err != nil {
+		return found, err
+	}
+	shared := repeatedNumbers(hashes)
+	if len(shared) == 0 {
+		return found, nil
+	}
+	var owners wordOwners
+	err = eachHead(ctx, m, func() { owners, found.sharedNames = wordOwners{}, nil }, func(h oxbow.Head) {
+		isShared := func(word string) bool { return shared[hashWord(seed, word)] }
+		found.sharedNames = append(found.sharedNames, owners.addEntry(h.Entry, isShared)...)
+	})
+	return found, err
+}
+
+// eachHead calls fn with the heads of a memory's entries, which have names and aliases. It calls begin before the first
+// head. If a head could not be read, it calls begin again and begins again.
+func eachHead(ctx context.Context, m *oxbow.Memory, begin func(), fn func(h oxbow.Head)) error {
+	return heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
+		begin()
 		for h, err := range all.All {
 			if err != nil {
 				return err
 			}
-			found.totalSize += int64(h.Size + len(h.Entry.Name))
-			found.sharedNames = append(found.sharedNames, named.addEntry(*h.Entry)...)
+			fn(h)
 		}
 		return nil
 	})
-	return found, err
 }
+
+// hashWord returns a hash of a name or alias. Different spellings of a name have the same hash.
+func hashWord(seed maphash.Seed, word string) uint64 {
+	return maphash.String(seed, oxbow.NormalName(word))
+}
+
+// repeatedNumbers sorts the numbers and returns those that occur more than once.
+func repeatedNumbers(numbers []uint64) map[uint64]bool {
+	slices.Sort(numbers)
+	repeated := map[uint64]bool{}
+	for i := 1; i < len(numbers); i++ {
+		if numbers[i] == numbers[i-1] {
+			repeated[numbers[i]] = true
+		}
+	}
+	return repeated
+}
+
+// wordOwners maps names and aliases to the entries that they identify.
+type wordOwners map[string]string
+
+// wordsOf returns the name and the aliases of an entry.
+func wordsOf(e *oxbow.Entry) []string { return append([]string{e.Name}, e.Aliases...) }
+
+// addEntry adds the names and aliases of an entry for which isAdded returns true. It returns a message for each that
+// another entry has already.
+func (o wordOwners) addEntry(e *oxbow.Entry, isAdded func(word string) bool) (clashes []string) {
+	for _, w := range wordsOf(e) {
+		if !isAdded(w) {
+			continue
+		}
+		other, isOwned := o[oxbow.NormalName(w)]
+		switch {
+		case !isOwned:
+			o[oxbow.NormalName(w)] = e.Name
+		case other == e.Name:
+			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
+		case w == e.Name && oxbow.SameName(other, e.Name):
+			clashes = append(
+				clashes,
+				fmt.Sprintf(
+					"%+q and %+q are two spellings of one name, and each is found only by its own",
+					other,
+					e.Name,
+				),
+			)
+		default:
+			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
+		}
+	}
+	return clashes
+}
+
+// sharedAliasAdvice is advice for an alias that several entries have.
+const sharedAliasAdvice = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
+	"get NAME and oxbow forget NAME move the text of one"
+
+// maxListedFindings is the maximum number of lines that doctor lists.
+const maxListedFindings = 5

@@ -1,0 +1,180 @@
+// This file compares the tables of a file with the rows that the file should have.
+
+package keydir
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+)
+
+// A Comparison compares the tables of a file with expected rows. It needs 32 bytes for each entry, because it does not
+// keep the rows. Call AddEntry for each entry, ordered by ID, and then Finish.
+type Comparison struct {
+	file        io.ReaderAt
+	tables      *pagefile.Reader
+	formTexts   []string // texts of the file's table of forms
+	formNumbers map[string]uint32
+	isFormUsed  []bool
+
+	entries, heads, texts *comparedTable
+	names, aliases        []TableKey
+	updatedTimes          []int64 // times of the entries' versions, by row
+	textBuffer            []byte
+	isDifferent           [TableCount]bool
+}
+
+// NewComparison returns a comparison with the file that tables reads. formTexts are the texts in the file's table of
+// forms.
+func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
+	c := &Comparison{
+		file:         file,
+		tables:       tables,
+		formTexts:    formTexts,
+		formNumbers:  map[string]uint32{},
+		isFormUsed:   make([]bool, len(formTexts)),
+		names:        make([]TableKey, 0, tables.RowCount(TableNames)),
+		aliases:      make([]TableKey, 0, tables.RowCount(TableAliases)),
+		updatedTimes: make([]int64, 0, tables.RowCount(TableEntries)),
+	}
+	for n, text := range formTexts {
+		c.formNumbers[text] = uint32(n)
+	}
+	c.entries = c.newComparedTable(TableEntries)
+	c.heads = c.newComparedTable(TableHeads)
+	c.texts = c.newComparedTable(TableTexts)
+	return c
+}
+
+// AddEntry compares the rows of an entry. form is the text of the entry's form, and the Form of e is ignored. The
+// hashes are those of the entry's name and aliases. AddEntry returns false if the file is different. The caller must
+// then call DifferentTable instead of Finish.
+func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
+	appendEntry(c.entries.Writer, e)
+	number, known := c.formNumbers[form]
+	if known {
+		c.isFormUsed[number] = true
+	} else {
+		c.isDifferent[TableForms] = true
+	}
+	appendHead(c.heads.Writer, number, e.Size)
+	c.textBuffer = AppendText(c.textBuffer[:0], e.Text)
+	c.texts.writeBytes(c.textBuffer)
+	c.names = append(c.names, TableKey{nameHash, e.ID})
+	for _, hash := range aliasHashes {
+		c.aliases = append(c.aliases, TableKey{hash, e.ID})
+	}
+	c.updatedTimes = append(c.updatedTimes, e.Updated)
+	return c.DifferentTable() == TableCount
+}
+
+// DifferentTable returns the first table of the file that was found to be different, or TableCount.
+func (c *Comparison) DifferentTable() (table int) {
+	for _, t := range []*comparedTable{c.entries, c.heads, c.texts} {
+		c.isDifferent[t.number] = c.isDifferent[t.number] || t.isDifferent()
+	}
+	for table < TableCount && !c.isDifferent[table] {
+		table++
+	}
+	return table
+}
+
+// Finish compares the other tables, and returns the first table of the file that is different. If no table is
+// different, it returns TableCount.
+func (c *Comparison) Finish(removed []TableKey, changes []int64, opIDs, sums []byte) (table int, err error) {
+	rows := len(c.updatedTimes)
+	c.finishTable(c.entries, rows, &err)
+	c.finishTable(c.heads, rows, &err)
+	c.finishTable(c.texts, c.texts.byteCount, &err)
+	for n, keys := range map[int][]TableKey{TableNames: c.names, TableAliases: c.aliases, TableRemoved: removed} {
+		slices.SortFunc(keys, TableKey.compare)
+		t := c.newComparedTable(n)
+		for _, k := range keys {
+			t.AppendRow(k.Hash, k.Number)
+		}
+		c.finishTable(t, len(keys), &err)
+	}
+	c.names, c.aliases = nil, nil
+	t := c.newComparedTable(TableChanges)
+	for _, offset := range changes {
+		t.AppendRow(uint64(offset))
+	}
+	c.finishTable(t, len(changes), &err)
+	for n, b := range map[int][]byte{TableOpIDs: opIDs, TableSums: sums, TableForms: c.expectedForms()} {
+		t := c.newComparedTable(n)
+		t.writeBytes(b)
+		c.finishTable(t, t.byteCount, &err)
+	}
+	c.compareNewest(&err)
+	return c.DifferentTable(), err
+}
+
+// expectedForms returns the table of the forms that entries use.
+func (c *Comparison) expectedForms() (table []byte) {
+	var used []string
+	for n, text := range c.formTexts {
+		if c.isFormUsed[n] {
+			used = append(used, text)
+		}
+	}
+	slices.Sort(used)
+	for _, text := range slices.Compact(used) {
+		table = AppendText(table, text)
+	}
+	return table
+}
+
+// compareNewest compares TableNewest. The error is added to err.
+func (c *Comparison) compareNewest(err *error) {
+	order := make([]uint32, len(c.updatedTimes))
+	for i := range order {
+		order[i] = uint32(len(order) - 1 - i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(c.updatedTimes[b], c.updatedTimes[a]), cmp.Compare(b, a))
+	})
+	t := c.newComparedTable(TableNewest)
+	for _, row := range order {
+		t.AppendRow4(row)
+	}
+	c.finishTable(t, len(order), err)
+}
+
+// finishTable compares the last page of a table and the number of rows. The error is added to err, if err has none.
+func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
+	t.FinishPage()
+	flushErr := t.out.Flush()
+	if t.isDifferent() || rows != c.tables.RowCount(t.number) {
+		c.isDifferent[t.number] = true
+		return
+	}
+	*err = cmp.Or(*err, flushErr)
+}
+
+// comparedTable writes the expected rows of a table, which are compared with the pages of the file.
+type comparedTable struct {
+	*pagefile.Writer
+	number    int
+	pages     pagefile.PageComparison
+	out       *bufio.Writer
+	byteCount int // number of bytes that writeBytes wrote
+}
+
+func (c *Comparison) newComparedTable(number int) *comparedTable {
+	t := &comparedTable{number: number, pages: pagefile.PageComparison{File: c.file}}
+	offset := int64(c.tables.FirstPage(number)) * pagefile.PageSize
+	t.out = bufio.NewWriterSize(io.NewOffsetWriter(&t.pages, offset), 16*pagefile.PageSize)
+	t.Writer = pagefile.NewWriter(t.out)
+	return t
+}
+
+func (t *comparedTable) writeBytes(b []byte) {
+	t.Write(b)
+	t.byteCount += len(b)
+}
+
+// isDifferent reports whether a page of the table is different.
+func (t *comparedTable) isDifferent() bool { return t.pages.DifferentPage > 0 }

@@ -1,0 +1,144 @@
+// This file checks the snapshot and the derived files of other packages against the log.
+
+package logstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// checkedFiles are the files that a check compares with the log.
+type checkedFiles struct {
+	db               *DB
+	snapshot         *snapshot     // may be nil
+	comparisons      []*comparison // with the state after the change that a file was made from
+	uncompared       []DerivedFileKind
+	snapshotProblems []store.Problem
+	kindProblems     []store.Problem
+}
+
+// openCheckedFiles opens the snapshot and finds the changes from which the derived files were made.
+func (d *DB) openCheckedFiles(ctx context.Context) *checkedFiles {
+	files := &checkedFiles{db: d}
+	if s := d.openReadableSnapshot(); s != nil {
+		files.snapshot = s
+		files.comparisons = append(files.comparisons, &comparison{seq: s.head.lastSeq, compare: files.compareSnapshot})
+	}
+	for _, k := range d.opts.DerivedFileKinds {
+		file := DerivedFile{d, k.Suffix}
+		seq, ok := uint64(0), false
+		if k.Position != nil {
+			seq, ok = k.Position(checkedFile{file, nil})
+		}
+		if !ok {
+			files.uncompared = append(files.uncompared, k)
+			continue
+		}
+		compare := func(p *versionState) error {
+			found, err := k.Check(ctx, checkedFile{file, p})
+			files.kindProblems = append(files.kindProblems, found...)
+			return err
+		}
+		files.comparisons = append(files.comparisons, &comparison{seq: seq, compare: compare})
+	}
+	return files
+}
+
+func (f *checkedFiles) close() { f.snapshot.release() }
+
+// findProblems checks the files that are not compared with a state, and returns the problems of all files.
+func (f *checkedFiles) findProblems(ctx context.Context) ([]store.Problem, error) {
+	problems := slices.Concat(f.snapshotProblems, f.kindProblems)
+	var err error
+	for _, k := range f.uncompared {
+		found, kerr := k.Check(ctx, checkedFile{DerivedFile{f.db, k.Suffix}, nil})
+		if !errors.Is(kerr, errOtherState) { // otherwise another process has written the file meanwhile
+			err = errors.Join(err, kerr)
+		}
+		problems = append(problems, found...)
+	}
+	return problems, err
+}
+
+// openReadableSnapshot opens the snapshot and verifies its checksums. It returns nil if the file is missing, damaged or
+// from another history, which is not a problem, because the store ignores such a file.
+func (d *DB) openReadableSnapshot() *snapshot {
+	s, err := d.openSnapshot()
+	if err != nil {
+		return nil
+	}
+	for i := range sectionCount {
+		if s.tables.EachPage(i, func([]byte) {}) != nil {
+			s.release()
+			return nil
+		}
+	}
+	return s
+}
+
+// compareSnapshot compares the snapshot with the state after its last change.
+func (f *checkedFiles) compareSnapshot(p *versionState) error {
+	s := f.snapshot
+	if s.head.chain != p.lastChain {
+		return errOtherState
+	}
+	table, err := p.findDifferentTable(s)
+	if err != nil || s.readError() != nil {
+		return err
+	}
+	what := errSnapshot.Error()
+	switch {
+	case table < sectionCount:
+		what = "its table of " + sectionTitles[table] + " is not that of the log"
+	case s.head.nextID == p.nextID():
+		return nil
+	}
+	path := f.db.path + SnapshotSuffix
+	f.snapshotProblems = []store.Problem{{
+		Offset: -1,
+		What:   fmt.Sprintf("the snapshot %s: %s at change %d", path, what, s.head.lastSeq),
+		Mend:   "nothing is lost, and it is made again: rm " + text.ShellQuote(path),
+	}}
+	return nil
+}
+
+// findDifferentTable returns the first table of the snapshot that is not the table of the state, or sectionCount.
+func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
+	forms, err := decodeFormTable(s.tables.TableBytes(sectionForms))
+	if err != nil {
+		return sectionForms, nil
+	}
+	c := keydir.NewComparison(s.file, s.tables, forms.texts)
+	scan := newVersionScan(p)
+	sums := &entrySummary{counts: map[store.Label]int{}}
+	var aliasHashes []uint64
+	for i, row := range p.currentRows() {
+		e, err := scan.readEntry(i)
+		e, err = requireEntry(e, err, row.id)
+		if err != nil {
+			return 0, err
+		}
+		aliasHashes = aliasHashes[:0]
+		for _, a := range e.Aliases {
+			aliasHashes = append(aliasHashes, textHash(a))
+		}
+		r := newRowWithoutForm(e, row.offset)
+		if !c.AddEntry(&r, encodeForm(e), textHash(e.Name), aliasHashes) {
+			return c.DifferentTable(), nil
+		}
+		sums.addEntry(e, 1)
+	}
+	removed := slices.Collect(maps.Values(p.removedNames))
+	return c.Finish(removed, p.changeOffsets, encodeOpIDs(p.opIDState.rememberedOpIDs()), sums.encode())
+}
+
+// sectionTitles are the names of the sections for messages.
+var sectionTitles = [sectionCount]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums",
+	"heads", "newest", "forms", "texts"}

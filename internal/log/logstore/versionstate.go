@@ -1,0 +1,264 @@
+// This file implements the state that a check derives from the log. It has a short row for each entry instead of the
+// entry itself, so that the check of a large log needs little memory.
+
+package logstore
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// minPurgedRows is the minimum number of rows of removed entries that a versionState removes together.
+const minPurgedRows = 4096
+
+// versionRow describes the current version of an entry. A row of a removed entry has version 0.
+type versionRow struct {
+	id, version uint64
+	offset      int64  // offset of the record with the version
+	hash        uint64 // hash of the entry, see hashEntry
+}
+
+// versionState is the state of a store after a change, without names and contents. It applies changes like [state].
+//
+// Names are compared by their hashes. The hashes depend on a random seed, so that two names that have the same hash in
+// one pass of a check have different hashes in the next pass.
+type versionState struct {
+	seed          maphash.Seed
+	log           *wal.Log
+	rows          []versionRow // ordered by ID
+	removedCount  int          // number of rows with version 0
+	idsByName     map[uint64]uint64
+	removedNames  map[uint64]keydir.TableKey // rows of a snapshot's table of removed names, by the hash of the name
+	opIDState     *state                     // contains only the op IDs and the ID of the next entry
+	changeOffsets []int64                    // offsets of the changes' records
+	lastSeq       uint64
+	lastChain     [32]byte // chain after change lastSeq
+}
+
+// newVersionState returns the state before the first record of the log. sizeHint is the expected number of entries.
+func newVersionState(log *wal.Log, sizeHint int) *versionState {
+	h := log.Header()
+	return &versionState{
+		seed:         maphash.MakeSeed(),
+		log:          log,
+		rows:         make([]versionRow, 0, sizeHint),
+		idsByName:    make(map[uint64]uint64, sizeHint),
+		removedNames: map[uint64]keydir.TableKey{},
+		opIDState:    newState(),
+		lastSeq:      h.BaseSeq,
+		lastChain:    h.BaseChain,
+	}
+}
+
+// len returns the number of entries.
+func (p *versionState) len() int { return len(p.rows) - p.removedCount }
+
+// nextID returns the ID of the next new entry.
+func (p *versionState) nextID() uint64 { return p.opIDState.nextID }
+
+// currentRows yields the rows of the entries, ordered by ID, with their indexes in rows.
+func (p *versionState) currentRows() iter.Seq2[int, *versionRow] {
+	return func(yield func(int, *versionRow) bool) {
+		for i := range p.rows {
+			if p.rows[i].version != 0 && !yield(i, &p.rows[i]) {
+				return
+			}
+		}
+	}
+}
+
+// applyRecord applies a base record or a change.
+func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
+	v.stampEntries(r.Seq, time.Unix(0, r.Time).UTC())
+	for i := range v.ops {
+		op := &v.ops[i]
+		e := op.entry
+		switch {
+		case op.isErased:
+			// do not apply anything, because a later version replaced or removed the erased version
+		case op.verb == store.VerbRemove:
+			p.removeEntry(e, r.Seq)
+		default:
+			p.putEntry(e, r.Offset)
+		}
+		p.opIDState.nextID = max(p.opIDState.nextID, e.ID+1)
+	}
+	p.opIDState.rememberOpIDs(r.Seq, v)
+	if r.Type == typeChange {
+		p.changeOffsets = append(p.changeOffsets, r.Offset)
+		p.lastSeq, p.lastChain = r.Seq, r.Chain
+	}
+}
+
+// putEntry adds a version of an entry. If another entry has the name, putEntry removes that entry.
+func (p *versionState) putEntry(e *store.Entry, offset int64) {
+	name := p.hashName(e.Name)
+	if owner, found := p.idsByName[name]; found && owner != e.ID {
+		p.removeRow(owner)
+	}
+	p.idsByName[name] = e.ID
+	delete(p.removedNames, name)
+	row := versionRow{id: e.ID, version: e.Version, offset: offset, hash: hashEntry(p.seed, e)}
+	i, found := p.searchID(e.ID)
+	if !found {
+		p.rows = slices.Insert(p.rows, i, row)
+		return
+	}
+	if p.rows[i].version == 0 {
+		p.removedCount--
+	}
+	p.rows[i] = row
+}
+
+// removeEntry removes the entry with the name of e.
+func (p *versionState) removeEntry(e *store.Entry, seq uint64) {
+	name := p.hashName(e.Name)
+	if owner, found := p.idsByName[name]; found {
+		delete(p.idsByName, name)
+		p.removeRow(owner)
+	}
+	p.removedNames[name] = keydir.TableKey{Hash: textHash(e.Name), Number: seq}
+}
+
+func (p *versionState) removeRow(id uint64) {
+	i, found := p.searchID(id)
+	if !found || p.rows[i].version == 0 {
+		return
+	}
+	p.rows[i].version = 0
+	p.removedCount++
+	if p.removedCount >= max(minPurgedRows, len(p.rows)/2) {
+		p.rows = slices.DeleteFunc(p.rows, func(r versionRow) bool { return r.version == 0 })
+		p.removedCount = 0
+	}
+}
+
+// searchID returns the index of the row with this ID, or the index at which such a row has to be inserted.
+func (p *versionState) searchID(id uint64) (i int, found bool) {
+	if n := len(p.rows); n == 0 || p.rows[n-1].id < id {
+		return n, false
+	}
+	return slices.BinarySearchFunc(p.rows, id, func(r versionRow, id uint64) int { return cmp.Compare(r.id, id) })
+}
+
+func (p *versionState) hashName(name string) uint64 { return maphash.String(p.seed, name) }
+
+// hashEntry returns a hash of all fields of an entry.
+func hashEntry(seed maphash.Seed, e *store.Entry) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	var number [8]byte
+	addNumber := func(n uint64) {
+		binary.LittleEndian.PutUint64(number[:], n)
+		_, _ = h.Write(number[:]) // a Hash returns no errors
+	}
+	addText := func(s string) {
+		addNumber(uint64(len(s)))
+		_, _ = h.WriteString(s)
+	}
+	addNumber(e.ID)
+	addNumber(e.Version)
+	addNumber(uint64(e.Kind))
+	addNumber(uint64(e.Created.Unix()))
+	addNumber(uint64(e.Created.Nanosecond()))
+	addNumber(uint64(e.Updated.UnixNano()))
+	addText(e.Name)
+	addText(e.Content)
+	addNumber(uint64(len(e.Aliases)))
+	for _, a := range e.Aliases {
+		addText(a)
+	}
+	addNumber(uint64(len(e.Labels)))
+	for _, l := range e.Labels {
+		addText(l.Key)
+		addText(l.Value)
+	}
+	for _, s := range sourceFields(&e.Source) {
+		addText(*s)
+	}
+	return h.Sum64()
+}
+
+// findRow implements rowTable.
+func (p *versionState) findRow(id uint64) (row int, ok bool) {
+	row, ok = p.searchID(id)
+	return row, ok && p.rows[row].version != 0
+}
+
+// entryID implements rowTable.
+func (p *versionState) entryID(row int) uint64 { return p.rows[row].id }
+
+// entryPosition implements rowTable.
+func (p *versionState) entryPosition(row int) (version uint64, offset int64) {
+	return p.rows[row].version, p.rows[row].offset
+}
+
+// newVersionScan returns a scan of a state's entries.
+func newVersionScan(p *versionState) *rowScan {
+	return &rowScan{table: p, reader: p.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
+}
+
+// readEntry returns the entry in a row, which it reads from the log with the reader.
+func (p *versionState) readEntry(reader *wal.Reader, row int) (*store.Entry, error) {
+	at := p.rows[row]
+	r, err := reader.RecordAt(at.offset)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := decodeRows(p, &r, func(id uint64) bool { return id == at.id })
+	return requireEntry(decoded[row], err, at.id)
+}
+
+// requireEntry returns an error if e is nil, because the record of the entry with this ID does not contain the entry.
+func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
+	if e == nil {
+		err = cmp.Or(err, fmt.Errorf("entry %d is not in its record", id))
+	}
+	return e, err
+}
+
+// CheckedVersion is a version of an entry that a check has read.
+type CheckedVersion struct {
+	ID, Version uint64
+
+	hash uint64 // see hashEntry
+}
+
+// compareVersions compares the versions with which a store answers, ordered by ID, with the state. It returns a problem
+// if they differ.
+func (p *versionState) compareVersions(answered []CheckedVersion) []store.Problem {
+	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
+	if len(answered) != p.len() {
+		return []store.Problem{{
+			Offset: -1,
+			What:   fmt.Sprintf("%d entries are answered from, %d are in the file", len(answered), p.len()),
+			Mend:   mend,
+		}}
+	}
+	n := 0
+	for i, row := range p.currentRows() {
+		if answered[n] == (CheckedVersion{row.id, row.version, row.hash}) {
+			n++
+			continue
+		}
+		name := fmt.Sprint("with the ID ", row.id)
+		if e, err := p.readEntry(p.log.NewReader(), i); err == nil {
+			name = fmt.Sprintf("%q", e.Name)
+		}
+		return []store.Problem{{
+			Offset: -1,
+			What:   fmt.Sprintf("entry %s in memory is not the one in the file", name),
+			Mend:   mend,
+		}}
+	}
+	return nil
+}
