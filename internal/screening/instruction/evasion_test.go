@@ -1,4 +1,4 @@
-// Tests how many instructions are found when they are written to escape a search for words.
+// Tests how many instructions are found if they are written to escape a search for words.
 
 package instruction
 
@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// evasions are ways to write a text so that a model reads it as before.
+// evasions contains ways to rewrite a text so that a search for words fails although a model reads the same text.
 var evasions = []struct {
 	name  string
 	write func(text string) string
@@ -83,7 +83,7 @@ var lookLike = strings.NewReplacer(
 	"у",
 ).Replace
 
-// inWords puts a text after the first letter of each word.
+// inWords returns a function that inserts a text after the first letter of each word.
 func inWords(in string) func(string) string {
 	return func(s string) string {
 		words := strings.Fields(s)
@@ -129,8 +129,8 @@ func threeWords(s string) string {
 	return b.String()
 }
 
-// templates returns the lines of a file of instructions. Those of heldout.txt were
-// written before the readings of a text and not looked at while the rules were worked on.
+// templates returns the lines of a file of instructions. The lines of heldout.txt were written before the readings of
+// a text existed, and nobody looked at them while the rules were improved.
 func templates(t *testing.T, name string) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -144,14 +144,14 @@ func templates(t *testing.T, name string) []string {
 	return lines
 }
 
-// Of the variants of instructions that are found as they are written, nearly all are
-// found in every other way to write them.
+// TestEvasions tests, with variants of instructions that are found as they are written, that nearly all variants are
+// also found if they are rewritten in each of the other ways.
 //
 //	go test ./internal/screening/instruction -run Evasions -v
 func TestEvasions(t *testing.T) {
 	for _, file := range []struct {
 		name          string
-		plain, evaded float64 // least shares
+		plain, evaded float64 // minimum shares of instructions that must be found
 	}{{"tuning.txt", 1, .97}, {"heldout.txt", .8, .95}} {
 		all := templates(t, file.name)
 		var plain []string
@@ -193,7 +193,8 @@ func TestEvasions(t *testing.T) {
 	}
 }
 
-// What hides letters is reported by name, and what scripts and emoji need is not.
+// TestHidden tests that characters that hide letters are reported by name, and that characters that scripts and emoji
+// need are not.
 func TestHidden(t *testing.T) {
 	for text, want := range map[string]bool{
 		"I\u200Bgnore":                  true,

@@ -1,9 +1,8 @@
 // This file applies the rules to a text.
 
-// Package instruction finds texts that look like instructions to an agent. Such texts give orders
-// beyond the session, override rules, demand secrecy, send data away, or hide characters that only
-// a model sees. A match does not prove an attack, and an attack may not match. The origin of a text
-// is more important.
+// Package instruction finds texts that look like instructions to an agent. Such a text gives orders beyond the
+// session, overrides rules, demands secrecy, sends data away, or hides characters that only a model sees. A match does
+// not prove an attack, and an attack may have no match. The origin of a text is therefore more important than a match.
 package instruction
 
 import (
@@ -16,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Find returns the sorted names of the rules that a text matches. It returns nil if the text does
-// not look like instructions. A single weak rule is not enough. Find reads the text as a model
-// does, so that look-alike letters, invisible characters or split words do not prevent a match.
+// Find returns the sorted names of the rules that a text matches. It returns nil if the text does not look like
+// instructions. A text that matches a single weak rule does not look like instructions. Find reads the text in the way
+// a model does, so that look-alike letters, invisible characters or split words do not prevent a match.
 func Find(text string) []string {
 	low, has := lowerWithKinds(text)
 	var f finder
@@ -46,14 +45,15 @@ func Find(text string) []string {
 // RuleHidden is the name of the rule for characters that a person cannot see.
 const RuleHidden = "hidden"
 
-// minWeakRules is the number of weak rules that a text must match to look like instructions.
+// minWeakRules is the minimum number of weak rules that a text must match to look like instructions if it matches no
+// other rule.
 const minWeakRules = 2
 
-// minBoldMarks is the minimum number of bold marks in a text that may have single bold words one after
-// another.
+// minBoldMarks is the minimum number of bold marks in a text that may have several consecutive words, each of which is
+// bold by itself.
 const minBoldMarks = 6
 
-// hasBoldWords reports whether a text may have single bold words one after another.
+// hasBoldWords reports whether a text may have several consecutive words, each of which is bold by itself.
 func hasBoldWords(low string) bool {
 	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= minBoldMarks) ||
 		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= minBoldMarks)
@@ -63,11 +63,11 @@ func hasBoldWords(low string) bool {
 // the text.
 type finder struct {
 	names    []string
-	isStrong bool // one of the rules is not weak
-	hasLines bool // the text may have line breaks or tabs
+	isStrong bool // a matched rule is not weak
+	hasLines bool // the text may contain line breaks or tabs
 }
 
-// addStrong adds a rule that is not weak.
+// addStrong adds the name of a rule that is not weak.
 func (f *finder) addStrong(name string) {
 	f.isStrong = true
 	if !slices.Contains(f.names, name) {
@@ -75,8 +75,8 @@ func (f *finder) addStrong(name string) {
 	}
 }
 
-// applyRules applies the rules to a reading. If words in the reading may be split, applyRules also
-// applies the rules to the reading with joined words.
+// applyRules applies the rules to a reading. If words in the reading may be split, applyRules also applies the rules
+// to the same reading with its split words joined.
 func (f *finder) applyRules(low string) {
 	flowingText, hasShortLines := low, false
 	isJoined := f.hasLines || strings.Contains(low, "  ")
@@ -102,9 +102,9 @@ func (f *finder) applyRules(low string) {
 	}
 }
 
-// addMatches adds the rules that a reading matches. lines has the original line breaks and is used for
-// rules about the start of a line. flowing is used for all other rules. addMatches reports whether words
-// of the text may be split.
+// addMatches adds the rules that a reading matches. The parameter lines is the reading with its original line breaks,
+// and is used for rules about the start of a line. The parameter flowing is used for all other rules. addMatches also
+// reports whether words of the reading may be split.
 func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 	t := rules()
 	found, mayBeSplit := t.matchedGroups(flowing)
@@ -128,8 +128,8 @@ func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 	return mayBeSplit
 }
 
-// addSquashedMatches adds the rules, except weak rules, that match a word without spaces. Such a word
-// may consist of several words.
+// addSquashedMatches adds the rules that match a word without spaces. It does not add weak rules. The word may consist
+// of several words.
 func (f *finder) addSquashedMatches(word string) {
 	t := rules()
 	found := t.matchedSquashedGroups(word)
@@ -148,7 +148,7 @@ func (f *finder) addSquashedMatches(word string) {
 type rule struct {
 	name       string
 	isWeak     bool
-	wordGroups groupSet // groups of words; a text that matches contains a word of each
+	wordGroups groupSet // Groups of words. A text can match only if it contains a word of each group.
 	expression string
 	once       sync.Once
 	*pattern
@@ -159,17 +159,17 @@ type rule struct {
 // sentencePart replaces the sign … in an expression. It matches a part of a sentence.
 const sentencePart = `[^.!?\n]{0,60}`
 
-// isForLineStart reports whether a match must be at the start of a line, apart from signs.
+// isForLineStart reports whether a match must be at the start of a line. Signs may precede the match in its line.
 func (r *rule) isForLineStart() bool { return r.expression[0] == '^' }
 
-// matches reports whether a text matches the expression. The text must be in lower case and begin
-// with a line break. The expression is compiled when it is first used.
+// matches reports whether a text matches the rule's expression. The text must be in lower case and begin with a line
+// break. The expression is compiled when it is first used.
 func (r *rule) matches(low string) bool {
 	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expression, "…", sentencePart)) })
 	return r.matchesText(low)
 }
 
-// squashedExpr returns the expression for text without spaces between its words.
+// squashedExpr returns the rule's expression for text without spaces between the words.
 func (r *rule) squashedExpr() *regexp.Regexp {
 	r.onceSquashed.Do(func() {
 		expr := strings.NewReplacer(
@@ -187,7 +187,8 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 		if re, err := regexp.Compile(expr); err == nil {
 			r.squashedPattern = re
 		} else {
-			r.squashedPattern = regexp.MustCompile(`[^\s\S]`) // no match, because the expression requires a space
+			// The expression requires a space, so this pattern matches no text.
+			r.squashedPattern = regexp.MustCompile(`[^\s\S]`)
 		}
 	})
 	return r.squashedPattern
@@ -196,11 +197,11 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 // charKinds specifies which kinds of characters a text contains.
 type charKinds struct {
 	isASCII     bool
-	hasControls bool // control characters: line breaks, tabs, escapes
+	hasControls bool // control characters: line breaks, tabs and escapes
 }
 
-// lowerWithKinds returns the text in lower case, like [strings.ToLower], after a line break. It also returns
-// which kinds of characters the text contains.
+// lowerWithKinds returns a line break and the text in lower case, like [strings.ToLower]. It also returns which kinds
+// of characters the text contains.
 func lowerWithKinds(text string) (low string, has charKinds) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')
@@ -232,14 +233,14 @@ var le = binary.LittleEndian
 // emoji contain a single joiner.
 const maxZeroWidthRun = 1
 
-// hidingRanges contains invisible characters that can hide text anywhere: tags and direction controls.
+// hidingRanges contains the invisible characters that can hide text anywhere: tags and direction controls.
 var hidingRanges = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x202D, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0xE0020, Hi: 0xE007F, Stride: 1}},
 }
 
-// zeroWidthChars contains zero-width characters that a text may need between two emoji or between letters
-// of some scripts.
+// zeroWidthChars contains the zero-width characters that a text may need between two emoji or between letters of some
+// scripts.
 const zeroWidthChars = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u034F\uFEFF"
 
 const softHyphen = 0xAD
@@ -250,7 +251,7 @@ const softHyphen = 0xAD
 func hasHidden(text string) bool {
 	joinerCount, selectorCount := 0, 0
 	afterLetter := false // the previous character is an ASCII letter
-	afterHidden := false // invisible characters follow an ASCII letter
+	afterHidden := false // the previous characters are invisible and follow an ASCII letter
 	for i, c := range text {
 		if c < utf8.RuneSelf {
 			isLetter := isWordByte(byte(c))
@@ -288,10 +289,10 @@ func hasHidden(text string) bool {
 	return false
 }
 
-// blackFlag is the first character of regional flags. The name of the region follows as tags.
+// blackFlag is the first character of regional flags. Tags with the name of the region follow it.
 const blackFlag = 0x1F3F4
 
-// endsInFlag reports whether a text ends inside the emoji of a region's flag.
+// endsInFlag reports whether a text ends inside the emoji of a regional flag.
 func endsInFlag(text string) bool {
 	for text != "" {
 		c, n := utf8.DecodeLastRuneInString(text)

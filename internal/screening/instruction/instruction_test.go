@@ -1,4 +1,4 @@
-// Tests which texts are shaped like instructions, and what hides in a text.
+// Tests which texts look like instructions, and which hidden characters are found in a text.
 
 package instruction
 
@@ -79,8 +79,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Every rule has words, in lower case, where the lookup finds them, or it would never
-// be tried.
+// TestRules tests that each rule has words, and that the words are in lower case and can be found by the look-up.
+// Otherwise the rule would never be tried.
 func TestRules(t *testing.T) {
 	all := rules()
 	if len(all.rules) < 20 {
@@ -105,8 +105,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// searched reports rules of which a text matches the expression, where it is tried only
-// where a match may begin, and not where all of it is searched, or the other way round.
+// searched tests that the same rules match a text if their expressions are tried only at positions where a match may
+// begin, and if the whole text is searched.
 func searched(t *testing.T, text string) {
 	t.Helper()
 	low, has := lowerWithKinds(text)
@@ -142,7 +142,7 @@ func TestMatchesAsSearched(t *testing.T) {
 			}
 		}
 	}
-	for i := range rules().rules { // the words that they begin with, and what may follow
+	for i := range rules().rules { // the words with which expressions begin, and texts that may follow the words
 		r := &rules().rules[i]
 		for _, s := range r.prefixes {
 			searched(t, "so"+s)
@@ -156,7 +156,7 @@ func TestMatchesAsSearched(t *testing.T) {
 	}
 }
 
-// plainGroups is matchedGroups by a look at each place of a text for each word.
+// plainGroups is like matchedGroups. It compares each word with each position of the text.
 func (t *ruleTable) plainGroups(low string) (has groupSet) {
 	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
 	for _, ws := range append(t.words[:], t.oneByteWords) {
@@ -197,7 +197,7 @@ func TestGroupsIn(t *testing.T) {
 	}
 }
 
-// TestSquashedGroupsIn compares the index of squashed words with a search for each of them.
+// TestSquashedGroupsIn compares the results of the index of squashed words with a search for each of the words.
 func TestSquashedGroupsIn(t *testing.T) {
 	all := rules()
 	var words []ruleWord
@@ -224,7 +224,7 @@ func TestSquashedGroupsIn(t *testing.T) {
 	}
 }
 
-// TestJoinShortLines pins how consecutive short lines are joined.
+// TestJoinShortLines tests how consecutive short lines are joined.
 func TestJoinShortLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"\nignore\nall":                               "\nignore\nall",

@@ -1,4 +1,4 @@
-// Tests that letters.txt is what Unicode's tables and the look-alikes below make.
+// Tests that letters.txt has the content that follows from Unicode's tables and lookAlikes.
 
 package instruction
 
@@ -17,8 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write letters.txt")
 
-// lookAlikes are characters that look like letters of ASCII and are no compatibility form
-// of them.
+// lookAlikes contains the characters that look like ASCII letters and are not compatibility forms of the letters.
 var lookAlikes = map[string]string{
 	"a": "аɑαᴀ", "b": "ЬʙƄ", "c": "сϲᴄ", "d": "ԁᴅɗ", "e": "еεᴇɛєҽ", "f": "ꜰƒ", "g": "ɡɢ", "h": "һʜհ", "i": "іɩɪıι",
 	"j": "јᴊ",
@@ -46,7 +45,8 @@ func makeLetters() string {
 			of[ascii.String()] = append(of[ascii.String()], unicode.ToLower(c))
 		}
 	}
-	for _, first := range []rune{0x1F150, 0x1F170, 0x1F1E6} { // negative circled, negative squared, of flags
+	// negative circled letters, negative squared letters, letters of flags
+	for _, first := range []rune{0x1F150, 0x1F170, 0x1F1E6} {
 		for i := range rune(26) {
 			of[string('a'+i)] = append(of[string('a'+i)], first+i)
 		}
@@ -64,7 +64,9 @@ func makeLetters() string {
 	return b.String()
 }
 
-// go test ./internal/screening/instruction -run Letters -update writes the file.
+// TestLetters tests the content of letters.txt. This command writes the file:
+//
+//	go test ./internal/screening/instruction -run Letters -update
 func TestLetters(t *testing.T) {
 	want := makeLetters()
 	if *update {

@@ -1,4 +1,4 @@
-// This file finds the positions where a match of a rule may begin.
+// This file finds the positions at which a match of a rule may begin.
 
 package instruction
 
@@ -12,19 +12,19 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression that is tried only at positions where a match can begin. This is
-// faster than [regexp.Regexp], which examines the whole text at 50 ns per byte.
+// pattern is a regular expression that is tried only at the positions where a match can begin. This is faster than
+// [regexp.Regexp], which examines the whole text and needs 50 ns per byte.
 type pattern struct {
 	anchoredExpr   *regexp.Regexp // matches one character, followed by the expression
 	unanchoredExpr func() *regexp.Regexp
-	prefixes       []string         // sorted prefixes; each match begins with a prefix
-	firstPrefix    [1<<8 + 1]uint16 // by first byte: index of the first prefix
+	prefixes       []string         // sorted prefixes (each match begins with one of them)
+	firstPrefix    [1<<8 + 1]uint16 // index of the first prefix with a first byte, by first byte
 	isAtWordStart  bool             // a match begins at the start of a word
 	isAtLineStart  bool             // only signs may precede a match in its line
 	maxLength      int              // maximum length of a match in bytes (negative if unlimited)
 }
 
-// newPattern compiles an expression. An initial ^ means that only signs may precede a match in its
+// newPattern compiles an expression. An initial ^ in the expression means that only signs may precede a match in its
 // line. newPattern panics if a match can begin with any character.
 func newPattern(expr string) *pattern {
 	expr, isAtLineStart := strings.CutPrefix(expr, "^")
@@ -46,7 +46,7 @@ func newPattern(expr string) *pattern {
 	}
 	p.prefixes, _ = matchPrefixes(re)
 	slices.Sort(p.prefixes)
-	shorter := "\x00" // delete each prefix that itself begins with a shorter prefix
+	shorter := "\x00" // Delete each prefix that begins with another, shorter prefix.
 	p.prefixes = slices.DeleteFunc(p.prefixes, func(s string) bool {
 		isCovered := strings.HasPrefix(s, shorter)
 		if !isCovered {
@@ -64,7 +64,7 @@ func newPattern(expr string) *pattern {
 }
 
 // matchesText reports whether a text contains a match. The text must begin with a line break. If there are too many
-// positions to try, the whole text is searched with the regular expression.
+// positions to try, matchesText searches the whole text with the regular expression.
 func (p *pattern) matchesText(text string) bool {
 	tries, maxLength := 32+len(text)/64, p.maxLength
 	if maxLength < 0 {
@@ -90,7 +90,7 @@ func (p *pattern) matchesText(text string) bool {
 	return false
 }
 
-// beginsWithAny reports whether a text has one of the prefixes.
+// beginsWithAny reports whether a text begins with one of the prefixes.
 func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
@@ -108,12 +108,12 @@ func (p *pattern) mayStartAfter(before string) bool {
 	return true
 }
 
-// isWordByte reports whether \b treats a byte as part of a word.
+// isWordByte reports whether \b treats a byte as a part of a word.
 func isWordByte(c byte) bool {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// beginsWithBoundary reports whether the expression always begins with \b.
+// beginsWithBoundary reports whether each match of the expression begins with \b.
 func beginsWithBoundary(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpWordBoundary:
@@ -126,12 +126,12 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 	return false
 }
 
-// maxPrefixes is the maximum number of prefixes. If an expression has more, shorter prefixes are
+// maxPrefixes is the maximum number of prefixes of an expression. If an expression has more prefixes, shorter ones are
 // used.
 const maxPrefixes = 64
 
-// matchPrefixes returns prefixes such that each match begins with a prefix. areWhole is true if the
-// prefixes are complete matches.
+// matchPrefixes returns prefixes, one of which begins each match of the expression. areWhole is true if the prefixes
+// are complete matches.
 func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
@@ -160,8 +160,8 @@ func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
 	return []string{""}, false
 }
 
-// listChars returns the characters in the ranges. If there are too many, it returns the empty prefix
-// and false.
+// listChars returns the characters in the ranges. If the ranges contain too many characters, listChars returns the
+// empty prefix and false.
 func listChars(ranges []rune) (all []string, areFew bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
@@ -174,7 +174,7 @@ func listChars(ranges []rune) (all []string, areFew bool) {
 	return all, true
 }
 
-// concatPrefixes is like matchPrefixes, for a concatenation of expressions.
+// concatPrefixes is like matchPrefixes, for the concatenation of several expressions.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, areWhole bool) {
 	all, areWhole = []string{""}, true
 	for _, sub := range subs {
@@ -193,8 +193,8 @@ func concatPrefixes(subs []*syntax.Regexp) (all []string, areWhole bool) {
 	return all, areWhole
 }
 
-// maxMatchLength returns the maximum number of characters in a match, or a negative number if it is
-// unlimited.
+// maxMatchLength returns the maximum number of characters in a match. If the number is unlimited, maxMatchLength
+// returns a negative number.
 func maxMatchLength(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:

@@ -1,4 +1,4 @@
-// This file normalizes texts that a model can read although a search for words would not find them.
+// This file normalizes texts, so that a search for words also finds words that only a model can recognize.
 
 package instruction
 
@@ -19,8 +19,7 @@ import (
 //   - the text with split words joined: single letters with spaces, words joined by signs such as an
 //     underscore, and one word per line.
 
-// removeInvisible returns a text without invisible characters, control characters and terminal escape
-// sequences.
+// removeInvisible returns a text without its invisible characters, control characters and terminal escape sequences.
 func removeInvisible(low string) string {
 	b := make([]byte, 0, len(low))
 	for i := 0; i < len(low); {
@@ -37,8 +36,8 @@ func removeInvisible(low string) string {
 	return string(b)
 }
 
-// escapeSize returns the length of the terminal escape sequence that a text begins with. It
-// returns 1 for an unfinished or unknown sequence.
+// escapeSize returns the length of the terminal escape sequence at the start of a text. It returns 1 if the sequence
+// is unfinished or unknown.
 func escapeSize(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1
@@ -51,14 +50,14 @@ func escapeSize(s string) int {
 	return 1
 }
 
-// hidesLetters reports whether a text contains a control character that hides letters on a
-// terminal: an escape, a backspace or a zero byte.
+// hidesLetters reports whether a text contains a control character that hides letters on a terminal: an escape, a
+// backspace or a zero byte.
 func hidesLetters(text string) bool {
 	return strings.IndexByte(text, '\x1b') >= 0 || strings.IndexByte(text, '\b') >= 0 || strings.IndexByte(text, 0) >= 0
 }
 
-// isInvisible reports whether a character has no width: a character in
-// [unicode.Other_Default_Ignorable_Code_Point], a variation selector, or a format character.
+// isInvisible reports whether a character has no width. Such a character is in
+// [unicode.Other_Default_Ignorable_Code_Point], or is a variation selector or a format character.
 func isInvisible(c rune) bool {
 	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
@@ -67,9 +66,9 @@ func isInvisible(c rune) bool {
 //go:embed letters.txt
 var lookalikeSource string
 
-// lookalikes maps a character to the ASCII characters that it looks like, in lower case. Each line of
-// letters.txt contains an ASCII text, a tab, and the look-alikes. The test of that file derives it
-// from Unicode's compatibility decompositions.
+// lookalikes maps a character to the ASCII characters that the character looks like, in lower case. Each line of
+// letters.txt contains an ASCII text, a tab, and the characters that look like the ASCII text. The test of that file
+// derives its content from Unicode's compatibility decompositions.
 var lookalikes = sync.OnceValue(func() map[rune]string {
 	m := make(map[rune]string, len(lookalikeSource)/3)
 	for line := range strings.Lines(lookalikeSource) {
@@ -81,8 +80,9 @@ var lookalikes = sync.OnceValue(func() map[rune]string {
 	return m
 })
 
-// ReplaceLookalikes returns a text with ASCII characters in place of their look-alikes, and without accents.
-// Other signs become hyphens, and other white space becomes spaces. The text must be in lower case.
+// ReplaceLookalikes replaces each character of a text that looks like ASCII characters by these ASCII characters, and
+// removes accents. It replaces other signs by hyphens, and other white space by spaces. The text must be in lower
+// case.
 func ReplaceLookalikes(low string) string {
 	like := lookalikes()
 	b := make([]byte, 0, len(low))
@@ -106,11 +106,11 @@ func ReplaceLookalikes(low string) string {
 
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
-// joinLines replaces each run of white space by a space, or by a line break at the end of a paragraph or
-// before a list item, because most texts have line breaks anywhere in a sentence. It also reports
-// whether the text has several consecutive lines of at most two words.
+// joinLines replaces each run of white space by a space. At the end of a paragraph or before a list item, joinLines
+// uses a line break instead of the space. This is necessary because most texts have line breaks anywhere in a
+// sentence. joinLines also reports whether the text has several consecutive lines of at most two words.
 func joinLines(low string) (flowing string, hasShortLines bool) {
-	var changed []byte // the text with replaced line breaks, or nil
+	var changed []byte // the text with replaced white space (nil if nothing was replaced yet)
 	shortLines := 0
 	for lineStart := 1; lineStart < len(low); {
 		n := strings.IndexByte(low[lineStart:], '\n')
@@ -152,8 +152,8 @@ func hasGaps(s string) bool {
 		strings.IndexByte(s, '\v') >= 0 || strings.IndexByte(s, '\f') >= 0
 }
 
-// squeezeSpace replaces each run of white space by a line break if the run contains a line break, and
-// otherwise by a space. Therefore the result has no blank lines.
+// squeezeSpace replaces each run of white space by a single line break if the run contains a line break, and otherwise
+// by a single space. Therefore the result has no blank lines.
 func squeezeSpace(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -207,17 +207,18 @@ const (
 	minShortLines    = 3  // minimum number of consecutive short lines
 	minSingleLetters = 5  // minimum number of consecutive single letters
 	minChainedWords  = 2  // minimum number of consecutive signs that join words
-	minSquashed      = 16 // minimum number of letters in a word that may be several words
-	maxSquashed      = 16 // maximum number of such words that are examined in a text
+	minSquashed      = 16 // minimum number of letters in a word that may consist of several words
+	// maximum number of words that are examined in a text because they may consist of several words
+	maxSquashed = 16
 )
 
-// wordAndGap is a word of a text, and the characters between it and the next word.
+// wordAndGap is a word of a text, with the characters between the word and the next word.
 type wordAndGap struct{ word, gap string }
 
-// splitPieces divides a text into words. If the text does not begin with a word, the first piece has
-// an empty word.
+// splitPieces divides a text into words and the gaps after them. If the text does not begin with a word, the word of
+// the first piece is empty.
 //
-// The pieces are appended to all, which may be empty.
+// The pieces are appended to the parameter all, which may be empty.
 func splitPieces(s string, all []wordAndGap) []wordAndGap {
 	for i := 0; i < len(s); {
 		from := i
@@ -232,7 +233,7 @@ func splitPieces(s string, all []wordAndGap) []wordAndGap {
 	return all
 }
 
-// isGapByte contains true for the bytes between words.
+// isGapByte has the value true for each byte that can be between words.
 var isGapByte = func() (is [256]bool) {
 	for c := range byte(utf8.RuneSelf) {
 		is[c] = !isWordByte(c) || c == '_'
@@ -240,7 +241,8 @@ var isGapByte = func() (is [256]bool) {
 	return is
 }()
 
-// piecesPool contains slices for splitPieces, because most texts are short and many are examined at once.
+// piecesPool contains slices for splitPieces to reuse, because most texts are short and many texts are examined one
+// after the other.
 var piecesPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
 // joinSplitWords returns a text with its split words joined. If there are no such words, it returns the same text. It
@@ -338,7 +340,7 @@ func appendWithoutEmphasis(b []byte, gap string) []byte {
 	return b
 }
 
-// countSingleLetters returns how many consecutive single letters a text begins with.
+// countSingleLetters returns the number of consecutive single letters at the start of a text.
 func countSingleLetters(all []wordAndGap) int {
 	const widest = 8 // maximum number of bytes between two letters
 	n := 0
@@ -351,7 +353,7 @@ func countSingleLetters(all []wordAndGap) int {
 	return n
 }
 
-// isSingleLetter reports whether a word has a single character that is not a digit.
+// isSingleLetter reports whether a word consists of a single character that is not a digit.
 func isSingleLetter(word string) bool {
 	if word == "" || len(word) > utf8.UTFMax {
 		return false
@@ -360,8 +362,8 @@ func isSingleLetter(word string) bool {
 	return size == len(word) && (word < "0" || word > "9")
 }
 
-// appendJoined appends single letters as words to b. The most frequent gap separates the letters of a
-// word, and any other gap ends a word. It also returns all letters as a single word.
+// appendJoined appends single letters to b, joined to words. The most frequent gap separates the letters of a word.
+// Any other gap ends a word. appendJoined also returns all letters as a single word.
 func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 	count := map[string]int{}
 	commonGap := letters[0].gap
@@ -389,8 +391,8 @@ func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 	return b, all.String()
 }
 
-// countChainedWords returns how many words at the start of a text are joined to the next word by the
-// same sign. It returns 0 if there are fewer than minChainedWords.
+// countChainedWords returns the number of words at the start of a text that are joined to the next word by the same
+// sign. It returns 0 if the number is below minChainedWords.
 func countChainedWords(all []wordAndGap) int {
 	sign := all[0].gap
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
@@ -406,10 +408,11 @@ func countChainedWords(all []wordAndGap) int {
 	return n
 }
 
-// joinShortLines joins consecutive lines of at most two words, if at least minShortLines lines are that short. It
+// joinShortLines joins consecutive lines of at most two words if there are at least minShortLines such lines. It
 // ignores empty lines between the short lines.
 func joinShortLines(low string) string {
-	if strings.Count(low, "\n") < minShortLines { // low begins with a line break, so it has too few lines
+	// Because low begins with a line break, it has fewer than minShortLines lines.
+	if strings.Count(low, "\n") < minShortLines {
 		return low
 	}
 	if !hasShortRun(low) {
@@ -451,7 +454,8 @@ func joinShortLines(low string) string {
 	return string(b)
 }
 
-// hasShortRun reports whether a text has minShortLines consecutive lines of at most two words, apart from empty lines.
+// hasShortRun reports whether a text has minShortLines consecutive lines of at most two words. Empty lines between
+// such lines are ignored.
 func hasShortRun(low string) bool {
 	lineCount := 0
 	for low != "" {
@@ -470,10 +474,10 @@ func hasShortRun(low string) bool {
 	return false
 }
 
-// lineSigns are the characters before the first word of a line that do not count as a word.
+// lineSigns contains the characters that do not count as a word before the first word of a line.
 const lineSigns = " \t-*#>|+0123456789.)"
 
-// isLineSign contains true for the bytes in lineSigns.
+// isLineSign has the value true for each byte in lineSigns.
 var isLineSign = func() (is [256]bool) {
 	for _, c := range []byte(lineSigns) {
 		is[c] = true
@@ -481,8 +485,8 @@ var isLineSign = func() (is [256]bool) {
 	return is
 }()
 
-// firstWords returns the first words of a line and their number n, which is at most maxShortWords+1. lineSigns at the
-// start of the line are ignored.
+// firstWords returns the first words of a line, and the number n of these words. The number is at most
+// maxShortWords+1. firstWords ignores lineSigns at the start of the line.
 func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	for line != "" && isLineSign[line[0]] {
 		line = line[1:]
@@ -490,7 +494,7 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	from := 0
 	for i := 0; i <= len(line) && n < len(words); i++ {
 		switch {
-		case i < len(line) && line[i] >= utf8.RuneSelf: // there may be other white space
+		case i < len(line) && line[i] >= utf8.RuneSelf: // There may be white space outside of ASCII.
 			return firstFields(line)
 		case i < len(line) && !isSpace(line[i]):
 			continue
@@ -503,7 +507,7 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	return words, n
 }
 
-// firstFields is like firstWords, for a line with any characters and without signs at its start.
+// firstFields is like firstWords, for a line that may contain any characters and has no signs at its start.
 func firstFields(line string) (words [maxShortWords + 1]string, n int) {
 	for w := range strings.FieldsSeq(line) {
 		words[n] = w

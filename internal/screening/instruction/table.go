@@ -1,4 +1,4 @@
-// This file contains all rules in a table, and finds the rules' words in one pass over a text.
+// This file contains the table of all rules, and finds the words of the rules in one pass over a text.
 
 package instruction
 
@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// ruleTable contains all rules and an index of their words.
+// ruleTable contains all rules and an index of the words of the rules.
 type ruleTable struct {
 	rules        []rule
 	oneByteWords []ruleWord               // words of a single byte
-	usedHeads    [headBuckets / 64]uint64 // bit set: the elements of words that are not empty
+	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in words whose elements are not empty
 	words        [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
 
-	// Words of at least minInnerLetters letters, without spaces, by a hash of their first three bytes.
+	// words of at least minInnerLetters letters, without their spaces, by a hash of their first three bytes
 	squashedWords     [headBuckets][]ruleWord
-	usedSquashedHeads [headBuckets / 64]uint64 // bit set: the elements of squashed that are not empty
+	usedSquashedHeads [headBuckets / 64]uint64 // bit set of the indexes in squashedWords whose elements are not empty
 }
 
 const headBuckets = 1 << 12
@@ -26,23 +26,26 @@ const headBuckets = 1 << 12
 // minInnerLetters is the minimum length of a word that is also searched for inside longer words.
 const minInnerLetters = 4
 
-// headIndex returns the index in words for a head, which depends on its first three bytes.
+// headIndex returns the index in ruleTable.words and ruleTable.squashedWords for a head. The index depends on the
+// first three bytes of the head.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// groupSet is a set of groups of words. Each group of each rule has a bit of its own.
+// groupSet is a set of groups of words. Each group of each rule has its own bit.
 type groupSet uint64
 
-// maxGroups is the maximum number of groups in all rules.
+// maxGroups is the maximum number of groups in all rules together.
 const maxGroups = 64
 
-// ruleWord is a word or sign that rules require in a text.
+// ruleWord is a word or sign that a text must contain to match some of the rules.
 type ruleWord struct {
-	text       string
-	head, mask uint32   // first four bytes of text, and a mask that is 0 for bytes which a shorter text lacks
+	text string
+	// first four bytes of the text, and a mask (its bits are 0 for bytes after the end of a shorter text)
+	head, mask uint32
 	groups     groupSet // all groups that contain the word
 }
 
-// addTo adds a word to a list, or adds the groups of the word to the element of the list with the same text.
+// addTo adds a word to a list. If the list already has an element with the same text, addTo only adds the groups of
+// the word to the element.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
@@ -53,7 +56,7 @@ func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	return append(list, w)
 }
 
-// headBytes returns the first four bytes of a text. Missing bytes are 0.
+// headBytes returns the first four bytes of a text. The bytes after the end of a shorter text are 0.
 func headBytes(s string) uint32 {
 	if len(s) < 4 {
 		s += "\x00\x00\x00"
@@ -62,8 +65,8 @@ func headBytes(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// addWord adds a word to the index. A lookup uses the first three bytes at a place of the text. A word of two bytes is
-// therefore added 256 times, once for each byte that may follow the word in a text.
+// addWord adds a word to the index. Because a look-up uses the first three bytes at a position of the text, a word of
+// two bytes is added 256 times, once for each byte that may follow the word in a text.
 func (t *ruleTable) addWord(w ruleWord) {
 	if len(w.text) == 1 {
 		t.oneByteWords = w.addTo(t.oneByteWords)
@@ -78,7 +81,7 @@ func (t *ruleTable) addWord(w ruleWord) {
 	t.addWordAtHead(w, w.head)
 }
 
-// addWordAtHead adds a word to the list for texts that begin with head.
+// addWordAtHead adds a word to the list for texts that begin with the bytes of head.
 func (t *ruleTable) addWordAtHead(w ruleWord, head uint32) {
 	place := headIndex(head)
 	t.words[place] = w.addTo(t.words[place])
@@ -92,7 +95,7 @@ func (t *ruleTable) addSquashedWord(w ruleWord) {
 	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
 }
 
-// matchedSquashedGroups is like matchedGroups, for a word that may consist of several words without spaces.
+// matchedSquashedGroups is like matchedGroups, for a single word that may consist of several words without spaces.
 func (t *ruleTable) matchedSquashedGroups(squashed string) (found groupSet) {
 	for i := 0; i+minInnerLetters <= len(squashed); i++ {
 		head := headBytes(squashed[i:])
@@ -109,16 +112,16 @@ func (t *ruleTable) matchedSquashedGroups(squashed string) (found groupSet) {
 	return found
 }
 
-// matchedGroups returns the groups from which the text contains a word. It also reports whether words of the text may
-// be split or joined, because the text has four single letters at equal distances, three joining signs within a few
-// words, or an unusually long word.
+// matchedGroups returns the groups that have a word in the text. It also reports whether words of the text may be
+// split or joined. This is possible if the text has four single letters at equal distances, three joining signs within
+// a few words, or an unusually long word.
 func (t *ruleTable) matchedGroups(low string) (found groupSet, mayBeSplit bool) {
 	for _, w := range t.oneByteWords {
 		if strings.IndexByte(low, w.text[0]) >= 0 {
 			found |= w.groups
 		}
 	}
-	afterLetter := uint64(0) // lowest bit: the byte before the block is part of a word
+	afterLetter := uint64(0) // The lowest bit is set if the byte before the block is a part of a word.
 	var splits splitDetector
 	for blockStart := 0; blockStart < len(low); blockStart += len(textBlock{}) {
 		var b textBlock
@@ -140,7 +143,8 @@ func (t *ruleTable) matchedGroups(low string) (found groupSet, mayBeSplit bool) 
 	return found, splits.isSplit
 }
 
-// groupsAt returns the groups of the words with which a text begins. head has the first bytes of the text.
+// groupsAt returns the groups of the words with which a text begins. The parameter head contains the first bytes of
+// the text.
 func groupsAt(words []ruleWord, head uint32, text string) (found groupSet) {
 	for i := range words {
 		if w := &words[i]; head&w.mask == w.head && strings.HasPrefix(text, w.text) {
@@ -150,19 +154,19 @@ func groupsAt(words []ruleWord, head uint32, text string) (found groupSet) {
 	return found
 }
 
-// splitDetector detects split words, one block of text after another.
+// splitDetector detects split words. It examines a text block by block.
 type splitDetector struct {
 	isSplit     bool
-	joinCount   int // number of signs in the previous block that join words
-	tailLetters int // number of letters that end the previous block
+	joinCount   int // number of signs that join words in the previous block
+	tailLetters int // number of letters at the end of the previous block
 }
 
 const (
-	minJoiningSigns = 3  // number of signs that join words, in two consecutive blocks
-	minLongWord     = 16 // number of letters in a word
+	minJoiningSigns = 3  // minimum number of signs that join words, in two consecutive blocks
+	minLongWord     = 16 // minimum number of letters in a long word
 )
 
-// addBlock examines the letters and signs of a block. before is 1 if a letter precedes the block.
+// addBlock examines the letters and signs of a block. The parameter before is 1 if a letter precedes the block.
 func (a *splitDetector) addBlock(letters, others, before uint64) {
 	if a.isSplit {
 		return
@@ -186,8 +190,8 @@ func (a *splitDetector) addBlock(letters, others, before uint64) {
 
 type textBlock [64]byte
 
-// classify returns one bit for each byte that is part of a word, and one bit for each other byte
-// except spaces.
+// classify returns two bit sets with a bit for each byte of the block. A bit of letters is set if the byte is a part
+// of a word. A bit of others is set for every other byte except a space.
 func (b *textBlock) classify() (letters, others uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
@@ -202,14 +206,14 @@ func (b *textBlock) classify() (letters, others uint64) {
 	return letters, others
 }
 
-// gatherFactor is a factor. The product with a word has the lowest bit of each byte in its highest
-// byte.
+// If a word is multiplied by gatherFactor, the highest byte of the product contains the lowest bit of each byte of the
+// word.
 const gatherFactor = 0x0102040810204080
 
 //go:embed rules.txt
 var ruleText string
 
-// rules returns the rules of rules.txt.
+// rules returns the table of the rules in rules.txt.
 var rules = sync.OnceValue(func() *ruleTable {
 	t := new(ruleTable)
 	groupCount := 0

@@ -1,11 +1,11 @@
-// This file finds numbers with checksums: cards and bank accounts.
+// This file finds numbers that have checksums: the numbers of cards and of bank accounts.
 
 package personal
 
-// issuer is a card issuer. The first digits of its card numbers are a number from low to high with
-// the given number of digits. Its card numbers have one of the lengths (ISO/IEC 7812). Visa's
-// lengths 13, which is not issued any more, and 19 are left out, because one in ten other numbers
-// would match.
+// issuer is a card issuer. The first digits of its card numbers are a number from lowPrefix to highPrefix, which has
+// the given number of digits. Its card numbers have one of the lengths (ISO/IEC 7812). For Visa, the length 13 is not
+// listed because such cards are not issued any more, and the length 19 is not listed because one in ten other numbers
+// of this length would match.
 type issuer struct {
 	lowPrefix, highPrefix, prefixDigits int
 	lengths                             []int
@@ -32,7 +32,8 @@ var issuers = []issuer{
 	{6759, 6763, 4, []int{16, 18, 19}}, // Maestro
 }
 
-// cardShapes contains the lengths of digit groups in card numbers, as printed or without spaces.
+// cardShapes contains the lengths of digit groups in card numbers, as they are printed on cards or written without
+// spaces.
 var cardShapes = [][]int{
 	{16},
 	{15},
@@ -50,7 +51,8 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// matchCard returns the number of groups from group k that form a card number, or 0.
+// matchCard returns the number of groups, beginning with group k, that form a card number. It returns 0 if the groups
+// do not form a card number.
 func (c *digitChain) matchCard(k int) int {
 	gs := c.groups[k:]
 	if gs[0].digitCount < 4 {
@@ -70,8 +72,8 @@ func (c *digitChain) matchCard(k int) int {
 	return 0
 }
 
-// matchesShape reports whether the first groups have the lengths of the shape and equal separators
-// between them.
+// matchesShape reports whether the first groups have the lengths of the shape and the separators between these groups
+// are equal.
 func matchesShape(gs []digitGroup, shape []int) bool {
 	if len(gs) < len(shape) {
 		return false
@@ -90,8 +92,8 @@ func matchesShape(gs []digitGroup, shape []int) bool {
 	return true
 }
 
-// isSeparateNumber reports whether n groups from group k form a number of their own, because the
-// neighboring groups have other separators or other lengths.
+// isSeparateNumber reports whether n groups, beginning with group k, form a separate number. This is the case if the
+// groups before and after them have other separators or other lengths.
 func (c *digitChain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
 	if k == 0 && !canNumberStart(c.text, first.start) {
@@ -133,8 +135,8 @@ func hasKnownIssuer(d []byte) bool {
 	return false
 }
 
-// hasLuhnDigit reports whether the last digit is a correct check digit (ISO/IEC 7812-1, annex B). It
-// returns false if all digits are equal.
+// hasLuhnDigit reports whether the last digit is the correct check digit (ISO/IEC 7812-1, annex B). It returns false
+// if all digits are equal.
 func hasLuhnDigit(d []byte) bool {
 	sum, allEqual := 0, true
 	for i := range d {
@@ -151,7 +153,7 @@ func hasLuhnDigit(d []byte) bool {
 	return sum%10 == 0 && !allEqual
 }
 
-// ibanLengths contains the length of each country's account numbers, from SWIFT's IBAN registry.
+// ibanLengths contains the length of the account numbers of each country, from SWIFT's IBAN registry.
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29,
 	"BY": 28,
@@ -170,8 +172,8 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// ibanEnd returns the end of the IBAN whose first digit is at position i, or 0 if there is no IBAN.
-// There may be a space or a dash between two characters. At least half of the characters must be
+// ibanEnd returns the end of the IBAN whose first digit is at position i. If there is no IBAN, ibanEnd returns 0.
+// There may be a space or a dash between any two characters of the IBAN. At least half of the characters must be
 // digits.
 func ibanEnd(text string, i int) int {
 	if i < 2 {
@@ -194,7 +196,7 @@ func ibanEnd(text string, i int) int {
 		}
 		i += size
 		if c == 0 {
-			continue // a separator
+			continue // The character is a separator.
 		}
 		b[n] = c
 		if c <= '9' {
@@ -211,9 +213,9 @@ func ibanEnd(text string, i int) int {
 	return i
 }
 
-// ibanChar returns the character of an IBAN at position i of text, and the character's length in
-// bytes. n is the number of IBAN characters before i. For a single separator, the character is 0.
-// If there is neither a character nor a separator, the length is 0.
+// ibanChar returns the character of an IBAN at position i of the text, and the length of the character in bytes. The
+// parameter n is the number of IBAN characters before position i. If there is a single separator at the position, the
+// returned character is 0. If there is neither an IBAN character nor a separator, the returned length is 0.
 func ibanChar(text string, i, n int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0
@@ -242,8 +244,9 @@ func upperByte(b byte) byte {
 	return b
 }
 
-// mod97 returns the remainder by ISO 7064 MOD 97-10, which is 1 for a valid IBAN. The first four
-// characters are moved to the end. A has the value 10, B has 11, and so on.
+// mod97 returns the remainder according to ISO 7064 MOD 97-10. The remainder of a valid IBAN is 1. For the
+// calculation, the first four characters are moved to the end. The letter A has the value 10, the letter B has the
+// value 11, and so on.
 func mod97(b []byte) int {
 	r := 0
 	for i := range b {

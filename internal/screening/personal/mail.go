@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Maximum lengths of an address in bytes (RFC 5321, 4.5.3.1).
+// These are the maximum lengths of a mail address in bytes (RFC 5321, 4.5.3.1).
 const (
 	maxLocalPart = 64
 	maxDomain    = 255
 )
 
-// atSigns are the forms of the at sign: plain, in a URL, and full-width.
+// atSigns contains the forms of the at sign: the plain sign, its encoding in a URL, and the full-width sign.
 var atSigns = []string{"@", "%40", "＠"}
 
 // findMailAddresses returns the mail addresses in a text.
@@ -41,8 +41,8 @@ func findMailAddresses(text string) []Finding {
 	return dropOverlaps(found)
 }
 
-// isLetter reports whether a character can be a letter of an address. An address ends before a
-// letter of a script that is written without spaces.
+// isLetter reports whether a character can be a letter of a mail address. Letters of scripts that are written without
+// spaces do not belong to an address.
 func isLetter(c rune) bool {
 	switch {
 	case c < utf8.RuneSelf:
@@ -55,18 +55,19 @@ func isLetter(c rune) bool {
 
 func isDigit(c rune) bool { return c >= '0' && c <= '9' }
 
-// isInLocalPart reports whether the local part of an address may contain c.
+// isInLocalPart reports whether the local part of a mail address may contain the character c.
 func isInLocalPart(c rune) bool {
 	return isLetter(c) || isDigit(c) || strings.ContainsRune("._+-'", c)
 }
 
-// isInLabel reports whether a label of a domain may contain c. A label does not begin with a hyphen.
+// isInLabel reports whether a label of a domain may contain the character c. The first character of a label cannot be
+// a hyphen.
 func isInLabel(c rune, isFirst bool) bool {
 	return isLetter(c) || isDigit(c) || (c == '-' && !isFirst)
 }
 
-// localStart returns where the local part begins in the text before an at sign. If there is no
-// local part, or if the local part is too long, localStart returns len(before).
+// localStart returns the start of the local part in the text before an at sign. If there is no local part, or if the
+// local part is too long, localStart returns len(before).
 func localStart(before string) int {
 	i := len(before)
 	for i > 0 {
@@ -88,8 +89,8 @@ func localStart(before string) int {
 	return i
 }
 
-// domainEnd returns the end of the domain at position start, or 0 if there is no domain. A domain
-// has at least two labels, and the last label consists of letters.
+// domainEnd returns the end of the domain at position start. If there is no domain, domainEnd returns 0. A domain has
+// at least two labels, and its last label consists of letters.
 func domainEnd(text string, start int) int {
 	end := 0
 	label := start
@@ -127,9 +128,9 @@ func isTopLevelDomain(label string) bool {
 	return letters >= 2 && letters <= 24
 }
 
-// Parts of addresses that do not belong to a person: local parts of programs, local parts and
-// domains that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762)
-// or that are extensions of files.
+// These are parts of mail addresses that do not belong to a person: local parts of programs, local parts and domains
+// that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762) or that are extensions of
+// file names.
 var (
 	programNames = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
 		"bounces", "actions"}
@@ -178,15 +179,15 @@ var (
 	}
 )
 
-// isPersonal reports whether an address may belong to a person. Its parts are text[start:atSign]
-// and text[domain:end].
+// isPersonal reports whether a mail address may belong to a person. The local part of the address is
+// text[start:atSign], and the domain is text[domain:end].
 func isPersonal(text string, start, atSign, domain, end int) bool {
 	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
 	case endsWithURLUser(text[max(0, atSign-maxDomain):atSign]):
 		return false
-	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // a path on a host
+	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // The text is a path on a host.
 		return false
 	case slices.Contains(programNames, local) || slices.Contains(reservedTopDomains, top):
 		return false

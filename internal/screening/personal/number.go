@@ -1,4 +1,4 @@
-// This file scans numbers in groups of digits with separators, as people write them.
+// This file scans numbers that are written in groups of digits with separators between the groups.
 
 package personal
 
@@ -11,7 +11,7 @@ import (
 type separator uint8
 
 const (
-	space separator = iota // white space, or an invisible character
+	space separator = iota // white space or an invisible character
 	dash
 	dot
 	slash
@@ -20,33 +20,35 @@ const (
 
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
-	start, end             int       // position in the text
-	firstDigit, digitCount int       // index in digitChain.digits, and number of digits
-	sep                    separator // separator before the group (unused for the first group)
+	start, end             int       // position of the group in the text
+	firstDigit, digitCount int       // index of the first digit in digitChain.digits, and number of digits
+	sep                    separator // separator before the group (unused for the first group of a chain)
 }
 
-// maxGroups is the maximum number of groups that are examined together. None of the numbers that
-// are searched for has more groups.
+// maxGroups is the maximum number of digit groups that are examined together. None of the numbers that are searched
+// for has more groups.
 const maxGroups = 24
 
-// maxGroupDigits is the maximum number of digits in a group. For a longer group, only maxGroupDigits+1 digits are
-// stored, so that the group cannot match.
+// maxGroupDigits is the maximum number of digits in a group. If a group has more digits, only the first
+// maxGroupDigits+1 digits are stored, so that the group cannot match.
 const maxGroupDigits = 20
 
-// digitChain is a sequence of digit groups with single separators between them.
+// digitChain is a sequence of digit groups. There is a single separator between two groups.
 type digitChain struct {
-	text         string
-	groups       []digitGroup
-	digits       []byte // '0' to '9', whatever script the text uses
-	hasAllGroups bool   // the text has no further group (false if maxGroups was reached)
+	text   string
+	groups []digitGroup
+	digits []byte // digits of all groups as the bytes '0' to '9', for any script that the text uses
+	// The chain contains all groups up to the end of the number. The value is false if maxGroups was reached.
+	hasAllGroups bool
 }
 
-// zeroDigits contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and Devanagari. In
-// UTF-8, the digits 1 to 9 of a script differ from the digit 0 only in the last byte.
+// zeroDigits contains the digit 0 of the other scripts that are recognized: full-width, Arabic, Persian and
+// Devanagari. The UTF-8 encodings of the digits 1 to 9 of a script differ from the encoding of its digit 0 only in the
+// last byte.
 var zeroDigits = []string{"０", "٠", "۰", "०"}
 
-// digitAt returns the digit at a position and its length in bytes. The length is 0 if there is no
-// digit.
+// digitAt returns the digit at a position and the length of the digit in bytes. If there is no digit at the position,
+// the length is 0.
 func digitAt(text string, i int) (d byte, size int) {
 	if c := text[i]; c < 0x80 {
 		if c >= '0' && c <= '9' {
@@ -76,8 +78,8 @@ var wideSeparators = []struct {
 	{"\u00AD", space}, {"\u200B", space}, {"\u200C", space}, {"\u200D", space}, {"\u2060", space}, {"\uFEFF", space},
 }
 
-// separatorAt returns the separator at the start of a text and its length in bytes. The length is 0
-// if there is no separator.
+// separatorAt returns the separator at the start of a text and the length of the separator in bytes. If there is no
+// separator, the length is 0.
 func separatorAt(text string) (separator, int) {
 	if text == "" {
 		return 0, 0
@@ -103,9 +105,9 @@ func separatorAt(text string) (separator, int) {
 	return 0, 0
 }
 
-// gapAt returns the separator between two digit groups and the length of the whole gap in bytes.
-// The length is 0 if no group can follow. A gap may have a space on each side of the separator,
-// and another separator after a parenthesis.
+// gapAt returns the separator between two digit groups, and the length of the whole gap in bytes. If no group can
+// follow, the length is 0. A gap may have a space on each side of the separator, and another separator after a
+// parenthesis.
 func gapAt(text string) (sep separator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -129,7 +131,7 @@ func gapAt(text string) (sep separator, size int) {
 	return sep, size
 }
 
-// scanGroups reads the groups of digits that begin at position i, and returns their end.
+// scanGroups reads the digit groups that begin at position i, and returns the end of the last group.
 func (c *digitChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
@@ -167,13 +169,13 @@ func (c *digitChain) scanGroups(text string, i int) (end int) {
 	}
 }
 
-// groupDigits returns the digits of the groups.
+// groupDigits returns the digits of several groups.
 func (c *digitChain) groupDigits(gs []digitGroup) []byte {
 	last := gs[len(gs)-1]
 	return c.digits[gs[0].firstDigit : last.firstDigit+last.digitCount]
 }
 
-// isDigitStart contains true for the bytes that can be the first byte of a digit.
+// isDigitStart has the value true for each byte that can be the first byte of a digit.
 var isDigitStart = func() (table [256]bool) {
 	for _, b := range []byte("0123456789\xD9\xDB\xE0\xEF") {
 		table[b] = true
@@ -184,7 +186,7 @@ var isDigitStart = func() (table [256]bool) {
 // minNumberDigits is the minimum number of digits in a number that is searched for.
 const minNumberDigits = 14
 
-// chains contains chains for reuse, because most texts have a number and are short.
+// chains contains digit chains for reuse, because most texts are short and contain numbers.
 var chains = sync.Pool{New: func() any { return new(digitChain) }}
 
 // findNumbers appends the numbers in a text to found.
@@ -194,7 +196,7 @@ func findNumbers(text string, found []Finding) []Finding {
 		c = new(digitChain)
 	}
 	defer func() {
-		c.text = "" // so that the pool does not keep the text
+		c.text = "" // Otherwise the pool would keep the text in memory.
 		chains.Put(c)
 	}()
 	for i := 0; i < len(text); {
@@ -220,7 +222,7 @@ func findNumbers(text string, found []Finding) []Finding {
 	return found
 }
 
-// appendNumbers appends the numbers of the chain to found. It returns the position at which the scan must
+// appendNumbers appends the numbers of the chain to found. It also returns the position at which the scan must
 // continue.
 func (c *digitChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
@@ -229,7 +231,8 @@ func (c *digitChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 		}
 		n := c.matchCard(k)
 		if n == 0 {
-			if ibanEnd(c.text, c.groups[k].start) > 0 { // the next chain begins there
+			// An IBAN begins here. It is found as a part of the next chain.
+			if ibanEnd(c.text, c.groups[k].start) > 0 {
 				return found, c.groups[k].start
 			}
 			k++
@@ -241,8 +244,8 @@ func (c *digitChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	return found, end
 }
 
-// canNumberStart reports whether a number can begin at a position. It must not be part of a word, a
-// path or a fraction. A dash or a similar sign must not join it to the text before.
+// canNumberStart reports whether a number can begin at a position. A number that is a part of a word, a path or a
+// fraction, or that follows a dash or a similar sign, cannot begin there.
 func canNumberStart(text string, i int) bool {
 	if i == 0 {
 		return true
@@ -260,7 +263,8 @@ func canNumberEnd(text string, i int) bool {
 		return false
 	}
 	if i+1 < len(text) && strings.IndexByte("-.,:/", text[i]) >= 0 {
-		return !isWordByte(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1]))) // 4111 1111 1111 1111-Visa
+		// In the text "4111 1111 1111 1111-Visa", the number ends before the dash.
+		return !isWordByte(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1])))
 	}
 	return true
 }

@@ -14,7 +14,7 @@ import (
 // Kind is a kind of personal data.
 type Kind string
 
-// All kinds.
+// These are all kinds of personal data.
 const (
 	kindMail Kind = "mail"
 	kindIBAN Kind = "iban"
@@ -24,14 +24,14 @@ const (
 // AllKinds returns all kinds.
 func AllKinds() []Kind { return []Kind{kindMail, kindIBAN, kindCard} }
 
-// A Finding is personal data at text[Start:End].
+// A Finding is a piece of personal data at text[Start:End].
 type Finding struct {
 	Kind       Kind
 	Start, End int
 }
 
-// Find returns the personal data in a text, in order and without overlaps. The running time
-// is proportional to the length of the text, whatever its content.
+// Find returns the personal data in a text in order of position. The findings do not overlap. The running time of Find
+// is proportional to the length of the text, for texts of any content.
 func Find(text string) []Finding {
 	found := findMailAddresses(text)
 	n := len(found)
@@ -42,7 +42,7 @@ func Find(text string) []Finding {
 	return found
 }
 
-// dropOverlaps sorts findings and removes those that begin inside an earlier finding.
+// dropOverlaps sorts the findings and removes each finding that begins inside an earlier finding.
 func dropOverlaps(found []Finding) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int { return a.Start - b.Start })
 	end := 0
@@ -53,7 +53,7 @@ func dropOverlaps(found []Finding) []Finding {
 	})
 }
 
-// FindKinds returns the kinds of personal data in a text, sorted and without duplicates.
+// FindKinds returns the kinds of the personal data in a text, sorted and without duplicates.
 func FindKinds(text string) []Kind {
 	var ks []Kind
 	for _, f := range Find(text) {
@@ -65,10 +65,10 @@ func FindKinds(text string) []Kind {
 	return ks
 }
 
-// Mark returns the text that replaces data of the kind.
+// Mark returns the text that replaces personal data of the kind.
 func (k Kind) Mark() string { return "[" + string(k) + "]" }
 
-// Redact returns the text with all data of these kinds replaced by marks.
+// Redact replaces all personal data of the given kinds in a text by marks.
 func Redact(text string, kinds []Kind) string {
 	if len(kinds) == 0 {
 		return text

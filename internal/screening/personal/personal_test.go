@@ -1,4 +1,4 @@
-// Tests what is personal data, and what only looks like it.
+// Tests which texts are recognized as personal data, and which texts only look like personal data.
 
 package personal
 
@@ -84,7 +84,7 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// Known numbers of each formula.
+// TestChecksums tests the checksum formulas with known numbers.
 func TestChecksums(t *testing.T) {
 	if !hasLuhnDigit([]byte("79927398713")) || hasLuhnDigit([]byte("79927398710")) ||
 		hasLuhnDigit([]byte("0000000000")) {

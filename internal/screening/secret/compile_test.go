@@ -1,4 +1,4 @@
-// Rules: their format, and what compiles them into the table of rules.bin.
+// Tests of the format of the rules, and the compiler that converts the rules to the table in rules.bin.
 
 package secret
 
@@ -18,25 +18,30 @@ import (
 
 var update = flag.Bool("update", false, "write the table of rules")
 
-// Rules are lines of fields between tabs:
+// Each line of a file of rules is a rule. A rule has these fields, separated by tabs:
 //
 //	name, place, entropy, group, keywords, regular expression
 //
-// A rule is tried where one of its keywords is, which are in lower case and have a
-// space between them. A match begins at most the bytes of place before it; of a
-// place as 0..1500, up to so many bytes before or after it; of place = with it, and
-// an assignment must follow. The secret is the group of that number; for 0 the first
-// that is not empty. Its bytes must have more entropy. In an expression, %{name},
-// %{is} and %{end} stand for the rest of a name, for what assigns, and for what may
-// follow a secret.
+// A rule is tried at each occurrence of one of its keywords in a text. The keywords are in lower case and separated by
+// spaces. In a keyword, %20 stands for a space.
 //
-// A line that begins with a tab is of the rule before: what a match must not be,
-// as a target (secret, word for one that is not random, match with the name before it,
-// line) and an expression. After
-// a line of also and a name, such lines are of all rules of that name. In a keyword,
-// %20 is a space.
+// The place limits where a match may begin. For a number, a match may begin at most that many bytes before the
+// keyword. For a range such as 0..1500, a match may begin at most the first number of bytes before the keyword and at
+// most the second number of bytes after it. For the sign =, a match must begin at the keyword, and an assignment must
+// follow.
+//
+// The secret is the group with the given number. If the number is 0, the secret is the first group that is not empty.
+// The entropy of the secret's bytes must be higher than the given entropy.
+//
+// In an expression, %{name}, %{is} and %{end} stand for the rest of a name, for the characters of an assignment, and
+// for the characters that may follow a secret.
+//
+// A line that begins with a tab is an allowance of the preceding rule. It has a target and an expression. A match is
+// not a secret if its target matches the expression. The target is secret, word (the secret, unless it looks random),
+// match (the match and the name before it) or line. A line with the word also and a name is followed by allowances of
+// all rules with that name.
 
-// Data of the rules.
+// These are the source files of the rules.
 var (
 	//go:embed rules.txt
 	gitleaksRules string
@@ -46,26 +51,24 @@ var (
 	stopwords string
 )
 
-// parts are written in expressions as %{name}. Gitleaks has others: here what is
-// escaped in JSON and marked in Markdown is found, too, and what stands next to
-// letters that are not ASCII.
+// parts replaces the signs %{…} in expressions. The expressions differ from those of gitleaks: they also find secrets
+// that are escaped in JSON or marked in Markdown, and secrets next to letters outside of ASCII.
 var parts = strings.NewReplacer(
 	"%{name}", `[ \t\w.-]{0,20}[\s'"\\*]{0,4}`,
 	"%{is}", `(?:=|>|:{1,3}=|\|\||:|：|＝|=>|\?=|,)[\x60'"\s=\\*]{0,6}`,
 	"%{end}", `(?:[\x60'"\s;,)\]}<>&|*]|[^\x00-\x7f]|\\{1,8}[nrt"']|[.!?:](?:\s|$)|$)`,
 )
 
-// fixed are the expressions that are of no rule: what stands for a value (${NAME},
-// {{ name }}, %NAME%, <name>), the end of a line that assigns hexadecimal digits,
-// the name of a secret.
+// fixed contains the expressions that do not belong to a rule. They match a placeholder of a value (${NAME}, {{ name
+// }}, %NAME%, <name>), the end of a line that assigns hexadecimal digits, and the name of a secret.
 var fixed = []string{
 	exprVariable:    `^\$\{?[A-Za-z_0-9]+\}?$|^\$?\{\{[^}]*\}\}$|^%\w+%$|^@\w+@$|^<[^>]*>$|^\{\w*\}$`,
 	exprHexValue:    `(?i)[:=][ \t]*["']?[0-9a-f]{20,}["']?,?[ \t\r]*$`,
 	exprNamesSecret: `(?i)key|secret|token|pass|auth|cred`,
 }
 
-// tableWriter writes a table: the sets and the expressions that the rest is made of
-// are known last, and stand first.
+// tableWriter writes a table. In the table, the sets and the expressions precede the data that refers to them, but
+// their lists are complete only after all other data is encoded.
 type tableWriter struct {
 	sets  []byteSet
 	exprs []string
@@ -88,7 +91,8 @@ func asInt(b bool) int {
 	return 0
 }
 
-// place returns where a value is in a list, at the end of which it is added.
+// place returns the index of a value in a list. If the list does not contain the value, place appends the value to the
+// list.
 func place[T comparable](list *[]T, v T) int {
 	i := slices.Index(*list, v)
 	if i < 0 {
@@ -98,7 +102,7 @@ func place[T comparable](list *[]T, v T) int {
 	return i
 }
 
-// compiled returns the table of the data.
+// compiled returns the table that is compiled from the source files.
 func compiled(t testing.TB) []byte {
 	w := &tableWriter{exprs: slices.Clone(fixed)}
 	all := sources(t)
@@ -129,7 +133,7 @@ func compiled(t testing.TB) []byte {
 	return slices.Concat(appendInts(out, len(w.exprs)), exprs, w.rest)
 }
 
-// source is the line of a rule, and those of what its matches must not be.
+// source contains the line of a rule and the lines of its allowances.
 type source struct {
 	fields []string
 	allow  [][]string
@@ -187,7 +191,7 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 	}
 }
 
-// program returns a program as decodeProgram reads it.
+// program returns the encoding of a program, in the form that decodeProgram reads.
 func (w *tableWriter) program(p *program) []byte {
 	b := appendInts(nil, p.slotCount, len(p.instructions))
 	for _, in := range p.instructions {

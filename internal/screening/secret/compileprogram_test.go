@@ -1,4 +1,4 @@
-// Compiles one expression into a program, and keywords into an automaton.
+// Test helpers that compile an expression to a program, and keywords to an automaton.
 
 package secret
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// maxUnrolled is how often a group may be repeated.
+// maxUnrolled is the maximum number of repetitions of a group.
 const maxUnrolled = 60
 
 func (s *byteSet) add(c byte) { s[c>>6] |= 1 << (c & 63) }
@@ -27,8 +27,8 @@ func (s *byteSet) meets(t *byteSet) bool {
 
 var allBytes = byteSet{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
 
-// newProgram compiles an expression of Go's syntax. It panics where a group is
-// repeated without an end: the data is wrong.
+// newProgram compiles an expression in the syntax of Go. It panics if a group has no maximum number of repetitions,
+// because the expressions in the source files must not have such a group.
 func newProgram(expr string) *program {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -37,7 +37,8 @@ func newProgram(expr string) *program {
 	p := &program{slotCount: 2}
 	p.add(re)
 	p.instructions = append(p.instructions, instruction{opcode: opMatch})
-	for pc := len(p.instructions) - 1; pc >= 0; pc-- { // jumps lead forward
+	// All jumps lead forward, so the instructions are processed from the last to the first.
+	for pc := len(p.instructions) - 1; pc >= 0; pc-- {
 		p.begins(pc)
 		if in := &p.instructions[pc]; in.opcode == opRun {
 			in.isExact = !in.runBytes.meets(&p.instructions[pc+1].firstBytes)
@@ -46,7 +47,7 @@ func newProgram(expr string) *program {
 	return p
 }
 
-// begins sets what a match from an instruction may begin with.
+// begins sets the bytes with which a match can begin at an instruction.
 func (p *program) begins(pc int) {
 	in := &p.instructions[pc]
 	f := &in.firstBytes
@@ -70,7 +71,7 @@ func (p *program) begins(pc int) {
 		*f = p.instructions[in.operand].firstBytes
 	case opMatch:
 		*f = allBytes
-	case opEnd: // no byte follows
+	case opEnd: // no byte can follow
 	default:
 		*f = p.instructions[pc+1].firstBytes
 	}
@@ -116,7 +117,7 @@ func (p *program) add(re *syntax.Regexp) {
 	}
 }
 
-// branch appends alternatives, the first of which that matches is taken.
+// branch appends the instructions of alternatives. The first alternative that matches is used.
 func (p *program) branch(subs ...*syntax.Regexp) {
 	branch := p.emit(instruction{opcode: opBranch})
 	var jumps []int
@@ -130,7 +131,7 @@ func (p *program) branch(subs ...*syntax.Regexp) {
 	}
 }
 
-// repeat appends what is repeated, or a single byte of a set.
+// repeat appends the instructions of a repetition, or of a single byte in a set.
 func (p *program) repeat(re *syntax.Regexp) {
 	sub := re
 	least := 1
@@ -172,7 +173,8 @@ func (p *program) repeat(re *syntax.Regexp) {
 	p.unroll(re, sub, least, most)
 }
 
-// unroll appends a group so many times.
+// unroll appends the instructions of a group repeatedly, for at least the minimum and at most the maximum number of
+// repetitions.
 func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
 	if re.Op == syntax.OpQuest {
 		subs := []*syntax.Regexp{sub, {Op: syntax.OpEmptyMatch}}
@@ -185,7 +187,7 @@ func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
 	for range least {
 		p.add(sub)
 	}
-	rest := &syntax.Regexp{Op: syntax.OpEmptyMatch} // each only after the one before: (x(x)?)?
+	rest := &syntax.Regexp{Op: syntax.OpEmptyMatch} // each optional repetition contains the next one: (x(x)?)?
 	for range most - least {
 		body := &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{sub, rest}}
 		rest = &syntax.Regexp{Op: syntax.OpQuest, Flags: re.Flags, Sub: []*syntax.Regexp{body}}
@@ -193,7 +195,8 @@ func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
 	p.add(rest)
 }
 
-// wideRunes returns the single runes at the end of a class that are of CJK or full-width.
+// wideRunes returns the characters at the end of a class that are CJK characters or full-width characters, one
+// expression for each character.
 func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
 	if re.Op != syntax.OpCharClass {
 		return nil
@@ -204,7 +207,8 @@ func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
 	return wide
 }
 
-// setOf returns the bytes of an expression that matches one byte.
+// setOf returns the bytes that an expression matches. It returns false if the expression does not match exactly one
+// byte.
 func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 	ranges := re.Rune
 	switch re.Op {
@@ -230,7 +234,7 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 		for c := ranges[i]; c <= min(ranges[i+1], 0x7f); c++ {
 			s.add(byte(c))
 		}
-		if ranges[i+1] > 0x2fff { // not the two letters whose lower case is ASCII
+		if ranges[i+1] > 0x2fff { // Ignore the two letters outside of ASCII whose lower case is an ASCII letter.
 			s[2], s[3] = math.MaxUint64, math.MaxUint64
 		}
 	}
@@ -244,7 +248,7 @@ func upperByte(c byte) byte {
 	return c
 }
 
-// newAutomaton makes the automaton of words in lower case.
+// newAutomaton returns the automaton for words. The words must be in lower case.
 func newAutomaton(words []keyword) *automaton {
 	a := &automaton{classCount: 1}
 	letters := 1
@@ -287,8 +291,8 @@ func newAutomaton(words []keyword) *automaton {
 	return a
 }
 
-// link gives each state the moves and the words of its longest suffix that is a
-// state, in order of depth.
+// link gives each state the transitions and the words of its longest proper suffix that is also a state. The states
+// are processed in order of depth.
 func link(next []uint16, width int, ends [][]keyword) {
 	fail := make([]uint16, len(ends))
 	var queue []uint16

@@ -1,4 +1,4 @@
-// Tests that secrets are found if a line break or two fields divide them.
+// Tests that secrets are found if a line break divides them or if they are divided between two fields.
 
 package secret
 

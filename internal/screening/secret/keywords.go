@@ -1,28 +1,31 @@
-// This file implements the Aho-Corasick automaton for the keywords of all rules.
+// This file implements the Aho-Corasick automaton that finds the keywords of all rules.
 
 package secret
 
-// keyword is a lower-case word, and the index of the rule to try at its occurrences.
+// keyword is a lower-case word, and the index of the rule to try at each occurrence of the word.
 type keyword struct {
 	word string
 	rule int
 }
 
-// maxStoredPrefix is the number of bytes that the automaton stores per word, to stay small. A match of
-// this prefix is then compared with the whole word.
+// maxStoredPrefix is the maximum number of bytes of a word that the automaton stores. This keeps the automaton small.
+// If a text matches the stored prefix of a word, the text is then compared with the whole word.
 const maxStoredPrefix = 4
 
-// automaton finds many words in one pass, ignoring case. See Aho and Corasick, Efficient
-// string matching, 1975.
+// automaton finds many words in one pass over a text. It ignores case. See Aho and Corasick, Efficient string
+// matching, 1975.
 type automaton struct {
-	byteClass   [256]uint8 // class of each byte; equal for upper and lower case; 0 for bytes that are in no word
-	classCount  int        // number of classes
-	transitions []uint16   // next state, at index state*width+class
-	wordStarts  []uint32   // words[starts[s]:starts[s+1]] are the words that end in state s
+	// class of each byte (an upper-case letter has the class of its lower-case letter, and bytes that occur in no word
+	// have the class 0)
+	byteClass   [256]uint8
+	classCount  int      // number of classes
+	transitions []uint16 // the next state, at index state*classCount+class
+	wordStarts  []uint32 // The words that end in state s are words[wordStarts[s]:wordStarts[s+1]].
 	words       []keyword
 }
 
-// eachKeyword calls fn with every word in the text and its position.
+// eachKeyword calls fn for each occurrence of a keyword in the text, with the keyword and the position of its first
+// byte.
 func (a *automaton) eachKeyword(text string, fn func(w keyword, start int)) {
 	state := 0
 	for i := range len(text) {

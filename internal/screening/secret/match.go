@@ -1,28 +1,31 @@
-// This file matches a rule's expression at a position in a text.
+// This file matches the expression of a rule at a position in a text.
 
 package secret
 
 import "strings"
 
-// program is a compiled regular expression. It matches the same texts as package regexp, whose time
-// per position grows with the size of the expression. The programs are stored in rules.bin.
+// program is a compiled regular expression. It matches the same texts as the expression in package regexp. This
+// package does not use package regexp, because the time that regexp needs for each position grows with the size of the
+// expression. The programs are stored in rules.bin.
 type program struct {
 	instructions []instruction
-	slotCount    int // number of entries of matcher.slots in use
+	slotCount    int // number of elements of matcher.slots that are used
 }
 
-// instruction is an instruction. It is followed by the next instruction, except for a jump.
+// instruction is an instruction of a program. After an instruction that is not a jump, the program continues with the
+// next instruction.
 type instruction struct {
-	opcode               uint8
-	isCaseless           bool     // the literal matches in upper and lower case
-	isLazy               bool     // lazy: the run is as short as possible
-	isExact              bool     // the byte after the run cannot be in the set, so that only the longest run can match
-	text                 string   // literal
-	firstBytes           byteSet  // possible first bytes of a match from here on
-	runBytes             *byteSet // bytes that a run may contain
-	minLength, maxLength int      // length of a run in bytes
-	branches             []int    // first instructions of the branches
-	operand              int      // instruction to jump to, or slot to save the position in
+	opcode     uint8
+	isCaseless bool // the literal matches upper-case and lower-case letters
+	isLazy     bool // the run is as short as possible, instead of as long as possible
+	// The byte after the run cannot be in runBytes, so that only the longest possible run can match.
+	isExact              bool
+	text                 string   // literal text
+	firstBytes           byteSet  // bytes with which a match can begin at this instruction
+	runBytes             *byteSet // bytes that the run may contain
+	minLength, maxLength int      // minimum and maximum length of the run in bytes
+	branches             []int    // the first instruction of each branch
+	operand              int      // instruction to jump to, or slot in which the position is stored
 }
 
 // Operations of instructions.
@@ -39,31 +42,33 @@ const (
 	opMatch
 )
 
-// maxUncachedRun is the largest maximum length of runs whose ends are not cached.
+// maxUncachedRun limits which runs are cached. The end of a run is cached only if the maximum length of the run is
+// greater.
 const maxUncachedRun = 64
 
-// byteSet is a set of bytes. A set that contains runes outside of ASCII contains all bytes of their
-// UTF-8 encodings.
+// byteSet is a set of bytes. If the set of an expression contains characters outside of ASCII, the byteSet contains
+// all bytes of their UTF-8 encodings.
 type byteSet [4]uint64
 
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
-// matcher matches a program in a text.
+// matcher matches a program at positions of a text.
 type matcher struct {
 	*program
 	text       string
-	slots      [2 * maxGroups]int // start and end of each group; group 0 is the match
-	cachedRuns []span             // by instruction: the most recent long run
-	stepCount  int                // number of instructions and run bytes so far, to measure time
+	slots      [2 * maxGroups]int // start and end of each group (group 0 is the whole match)
+	cachedRuns []span             // the most recent long run, by instruction
+	// number of instructions and of bytes in runs that were processed so far, to measure time
+	stepCount int
 }
 
-// span is a range of positions from from to to, without to.
+// span is the range of positions from start to end. It does not include end.
 type span struct{ start, end int }
 
-// maxGroups is the maximum number of groups in an expression, including the match.
+// maxGroups is the maximum number of groups in an expression. The whole match counts as a group.
 const maxGroups = 20
 
-// matchAt reports whether the expression matches at a position.
+// matchAt reports whether the program matches at a position.
 func (m *matcher) matchAt(pos int) bool {
 	if pos < len(m.text) && !m.instructions[0].firstBytes.has(m.text[pos]) {
 		return false
@@ -75,7 +80,7 @@ func (m *matcher) matchAt(pos int) bool {
 	return m.matchFrom(0, pos)
 }
 
-// matchesIn reports whether the expression matches anywhere in the text.
+// matchesIn reports whether the program matches anywhere in the text.
 func (p *program) matchesIn(text string) bool {
 	m := matcher{program: p, text: text}
 	for pos := range len(text) + 1 {
@@ -86,7 +91,7 @@ func (p *program) matchesIn(text string) bool {
 	return false
 }
 
-// matchFrom reports whether the program from instruction pc on matches at a position.
+// matchFrom reports whether the instructions of the program from pc on match at a position.
 func (m *matcher) matchFrom(pc, pos int) bool {
 	for {
 		instr := &m.instructions[pc]
@@ -127,8 +132,8 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 	}
 }
 
-// fixedSize returns the match length of an instruction that can match in only one way. It
-// returns -1 if the instruction does not match.
+// fixedSize returns the length of the match of an instruction that can match in only one way. It returns -1 if the
+// instruction does not match.
 func (m *matcher) fixedSize(pc, pos int) int {
 	instr := &m.instructions[pc]
 	switch instr.opcode {
@@ -150,7 +155,7 @@ func (m *matcher) fixedSize(pc, pos int) int {
 	return -1
 }
 
-// canMatch reports whether the next byte allows an instruction to match.
+// canMatch reports whether an instruction can match at a position. It only examines the next byte.
 func (m *matcher) canMatch(pc, pos int) bool {
 	return pos == len(m.text) || m.instructions[pc].firstBytes.has(m.text[pos])
 }
@@ -168,8 +173,8 @@ func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	return isInWord == (op == opNoBoundary)
 }
 
-// tryRunLengths reports whether the program matches at pos if the run of bytes at instruction pc has one of its
-// possible lengths. If the run is lazy, it tries the shortest length first, otherwise the longest.
+// tryRunLengths reports whether the program matches at pos for one of the possible lengths of the run of instruction
+// pc. If the run is lazy, the shortest length is tried first. Otherwise, the longest length is tried first.
 func (m *matcher) tryRunLengths(pc, pos int) bool {
 	instr := &m.instructions[pc]
 	if instr.isLazy {
@@ -193,8 +198,8 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 	return false
 }
 
-// runLength returns the length of the run at a position. The result is at most one more than the maximum
-// length of the instruction.
+// runLength returns the length of the run at a position. The result is at most the maximum length of the instruction
+// plus one.
 func (m *matcher) runLength(pc, pos int) int {
 	in := &m.instructions[pc]
 	if in.maxLength <= maxUncachedRun {
@@ -219,7 +224,7 @@ func (m *matcher) runLength(pc, pos int) int {
 	return min(r.end-pos, in.maxLength+1)
 }
 
-// hasPrefix reports whether the text begins with the instruction's literal.
+// hasPrefix reports whether a text begins with the literal text of the instruction.
 func (in *instruction) hasPrefix(text string) bool {
 	if in.isCaseless {
 		return hasPrefixFold(text, in.text)
@@ -227,7 +232,7 @@ func (in *instruction) hasPrefix(text string) bool {
 	return strings.HasPrefix(text, in.text)
 }
 
-// equalsFold reports whether c is the character low, which is in lower case, or its capital letter.
+// equalsFold reports whether c is the lower-case character low, or the upper-case form of this character.
 func equalsFold(c, low byte) bool {
 	return c == low || (byteKind(c) == kindUpper && c|0x20 == low)
 }

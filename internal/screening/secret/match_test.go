@@ -1,4 +1,4 @@
-// The matcher against Go's regexp.
+// Tests that compare the matcher with Go's regexp.
 
 package secret
 
@@ -16,8 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// reference finds what [Find] finds with Go's regexp, rule by rule, in the whole
-// text.
+// reference returns the findings that [Find] would return. It searches the whole text for each rule with Go's regexp.
 func reference(t testing.TB, text string) []Finding {
 	var found []Finding
 	rules := ruleSet()
@@ -45,7 +44,7 @@ func reference(t testing.TB, text string) []Finding {
 
 var peers []*regexp.Regexp
 
-// peer returns the expression of a rule.
+// peer returns the expression of a rule as a Go regular expression.
 func peer(t testing.TB, rule int) *regexp.Regexp {
 	if peers == nil {
 		for line := range strings.Lines(gitleaksRules + ownRules) {
@@ -61,7 +60,7 @@ func peer(t testing.TB, rule int) *regexp.Regexp {
 	return peers[rule]
 }
 
-// folded are letters whose lower case is ASCII in Go's regexp, and is not here.
+// folded contains the letters whose lower case is an ASCII letter in Go's regexp but not in this package.
 const folded = "\u017f\u212a"
 
 func sameAsReference(t *testing.T, text string) {
@@ -82,7 +81,7 @@ func sameAsReference(t *testing.T, text string) {
 	}
 }
 
-// sample appends a text that an expression matches, most often.
+// sample appends a text that usually matches an expression.
 func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	least, most := 1, 1
 	switch re.Op {
@@ -122,14 +121,15 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-// countsBytes reports whether a rule has runs of bytes that are runes in regexp.
+// countsBytes reports whether a rule has runs whose length is measured in bytes by this package and in characters by
+// regexp.
 func countsBytes(rule int) bool {
 	return slices.ContainsFunc(ruleSet().ruleList[rule].program().instructions, func(in instruction) bool {
 		return in.opcode == opRun && in.maxLength > 1 && in.runBytes.has(0x80)
 	})
 }
 
-// generated returns a text of keywords, names that are assigned, and tokens.
+// generated returns a random text of keywords, assignments and tokens.
 func generated(r *rand.Rand, pieces int) string {
 	between := []string{" ", "\n", "=", ": ", "\"", "'", "`", "\\n", "-----", "密", "：", ",", "://", "@", "curl -u ",
 		" -H \"Authorization: Bearer ", "==", "-", "_", ".", github, aws, mem0, "data:\n  a: ", " secret",
@@ -152,7 +152,7 @@ func generated(r *rand.Rand, pieces int) string {
 				b.WriteString(one.String())
 				break
 			}
-			for range 1 + r.IntN(3) { // a near hit
+			for range 1 + r.IntN(3) { // a text that almost matches
 				at := r.IntN(one.Len())
 				b.WriteString(one.String()[:at] + between[r.IntN(len(between))])
 			}
@@ -192,7 +192,7 @@ func FuzzFindAsRegexp(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { sameAsReference(t, text) })
 }
 
-// hostile are texts that make many matches begin, or nearly one.
+// hostile returns texts in which many matches begin, or almost begin.
 func hostile() map[string]string {
 	units := map[string]string{}
 	var all, assigned strings.Builder
@@ -214,7 +214,8 @@ func hostile() map[string]string {
 	return units
 }
 
-// A text that is twice as large takes twice the steps, and none takes many a byte.
+// TestFindGrowth tests that a text of twice the size needs twice as many steps, and that no text needs many steps per
+// byte.
 func TestFindGrowth(t *testing.T) {
 	testenv.Sequential(t)
 	const size, most = 16 << 10, 250
@@ -238,7 +239,7 @@ func TestFindGrowth(t *testing.T) {
 	}
 }
 
-// BenchmarkFirst is what the first text of a process costs: 4 kB of source code.
+// BenchmarkFirst measures the time for the first text of a process: 4 kB of source code.
 func BenchmarkFirst(b *testing.B) {
 	text, err := os.ReadFile("rules.go")
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file finds secrets in other encodings: with invisible characters, in full-width letters,
-// percent-encoded or in base64.
+// This file finds secrets in texts that contain invisible characters or full-width letters, or are percent-encoded or
+// encoded in base64.
 
 package secret
 
@@ -10,15 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// decodedText is a text, or a part of a text, in decoded form.
+// decodedText is the decoded form of a text or of a part of a text.
 type decodedText struct {
 	text string
-	// Position of the original character for each byte of text, and for the end of text (may be nil).
+	// position in the original text of each byte of the decoded text and of its end (nil if the positions are not
+	// known)
 	originalStarts             []int
-	originalStart, originalEnd int // position of the whole reading in the original, used if starts is nil
+	originalStart, originalEnd int // position of the whole part in the original text (used if originalStarts is nil)
 }
 
-// originalRange returns the range of the original text from which text[start:end] was decoded.
+// originalRange returns the range in the original text from which text[start:end] was decoded.
 func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd int) {
 	if r.originalStarts == nil {
 		return r.originalStart, r.originalEnd
@@ -26,9 +27,9 @@ func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd 
 	return r.originalStarts[start], r.originalStarts[end]
 }
 
-// decodedTexts returns decoded forms of a text and its parts, in which there may be secrets that
-// are not visible in the text itself. Only lines with encoded characters, such as percent signs,
-// are decoded. Neighboring lines of this kind are decoded together.
+// decodedTexts returns the decoded forms of a text and of its parts. A decoded form may contain secrets that are not
+// visible in the text itself. Only lines that contain encoded characters, such as percent signs, are decoded.
+// Consecutive lines of this kind are decoded together.
 func decodedTexts(text string) []decodedText {
 	all := base64Texts(text)
 	if !mayHideSecret(text) {
@@ -58,7 +59,7 @@ func decodedTexts(text string) []decodedText {
 	return all
 }
 
-// lineLength returns the length of a text's first line, including the line feed.
+// lineLength returns the length of the first line of a text, including the line feed.
 func lineLength(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -78,12 +79,12 @@ func mayHideSecret(text string) bool {
 			return true
 		}
 	}
-	nonASCII := 0 // character that is not ASCII
+	nonASCII := 0 // number of characters outside of ASCII
 	for nonASCII < len(text) && text[nonASCII] < utf8.RuneSelf {
 		nonASCII++
 	}
 	text = text[max(0, nonASCII-1):]
-	afterToken := false // the last visible character may be in a token
+	afterToken := false // the previous visible character may be a part of a token
 	for _, c := range text {
 		switch {
 		case c < utf8.RuneSelf:
@@ -102,8 +103,8 @@ func mayHideSecret(text string) bool {
 	return false
 }
 
-// decodeForms decodes a part of a text, which begins at the offset: it replaces variants of ASCII letters
-// by the letters, removes invisible characters, and decodes percent-encoding.
+// decodeForms returns the decoded form of a part of a text. The part begins at the offset in the text. decodeForms
+// replaces variants of ASCII letters by the letters, removes invisible characters, and decodes percent-encoding.
 func decodeForms(text string, offset int) decodedText {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
@@ -121,7 +122,7 @@ func decodeForms(text string, offset int) decodedText {
 		}
 		c, size := utf8.DecodeRuneInString(text[i:])
 		if !isInvisible(c) {
-			visible := text[i : i+size] // c may also be a byte that is not UTF-8
+			visible := text[i : i+size] // c may also be a byte that is not valid UTF-8
 			if plain := plainForm(c); plain != c {
 				visible = string(plain)
 			}
@@ -132,12 +133,12 @@ func decodeForms(text string, offset int) decodedText {
 	return decodedText{text: string(decoded), originalStarts: append(starts, offset+len(text))}
 }
 
-// asciiLetters contains the letters in the order of Unicode's mathematical alphabets.
+// asciiLetters contains the ASCII letters in the order of Unicode's mathematical alphabets.
 const asciiLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// plainForm returns the ASCII character of which c is a full-width, mathematical or circled
-// variant, like Unicode's normal form KC. It returns other characters unchanged. It has no complete
-// table, because this package is part of the library, which imports no other modules.
+// plainForm returns the ASCII character of which c is a full-width, mathematical or circled variant, like Unicode's
+// normalization form KC. It returns other characters unchanged. This function is used instead of a complete table,
+// because this package belongs to the library, which imports no other modules.
 func plainForm(c rune) rune {
 	switch {
 	case '！' <= c && c <= '～':
@@ -152,7 +153,8 @@ func plainForm(c rune) rune {
 	return c
 }
 
-// percentByte returns the ASCII byte whose percent-encoding is at the start of a text.
+// percentByte returns the ASCII byte whose percent-encoding is at the start of a text. It returns false if the text
+// does not start with such an encoding.
 func percentByte(text string) (c byte, ok bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
@@ -171,27 +173,27 @@ func hexValue(c byte) int {
 	return -1
 }
 
-// isInvisible reports whether a character has no width, such as a soft hyphen.
+// isInvisible reports whether a character has no width. An example is the soft hyphen.
 func isInvisible(c rune) bool {
 	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
 }
 
-// Limits of base64 texts, in bytes.
+// These are limits for base64 texts, in bytes.
 const (
-	minBase64   = 24 // minimum length of a run; the rules would find no secret in a shorter run
-	minFullLine = 60 // minimum length of a line after which a run continues in the next line
-	probeSize   = 24 // number of bytes that are examined to see whether a run encodes text
+	minBase64   = 24 // minimum length of a run (the rules would find no secret in a shorter run)
+	minFullLine = 60 // minimum length of a line that may be followed by another line of the same run
+	probeSize   = 24 // number of bytes that are decoded to determine whether a run encodes text
 )
 
-// base64Texts returns the base64 runs that encode text, in decoded form.
+// base64Texts returns the decoded forms of the base64 runs in a text that encode text.
 func base64Texts(text string) (all []decodedText) {
 	for i := 0; i+minBase64 <= len(text); {
 		last := i + minBase64 - 1
 		for last >= i && isBase64[text[last]] {
 			last--
 		}
-		if last >= i { // no run of the minimum length begins before the next byte
+		if last >= i { // A run that begins before the next byte would be shorter than the minimum length.
 			i = last + 1
 			continue
 		}
@@ -204,8 +206,7 @@ func base64Texts(text string) (all []decodedText) {
 	return all
 }
 
-// base64End returns the end of the base64 run that begins at start. The run may have several
-// lines.
+// base64End returns the end of the base64 run that begins at start. The run may extend over several lines.
 func base64End(text string, start int) int {
 	lineStart := start
 	for i := start; ; {
@@ -229,8 +230,8 @@ func base64End(text string, start int) int {
 	}
 }
 
-// base64Values contains the six bits of each base64 byte, including the URL alphabet, and 0xff for
-// other bytes. isBase64 contains true for base64 bytes.
+// base64Values contains the six bits of each base64 byte, including the bytes of the URL alphabet, and 0xff for all
+// other bytes. isBase64 has the value true for each base64 byte.
 var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
 	for c := range 256 {
 		values[c] = 0xff
@@ -243,7 +244,7 @@ var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
 	return values, isValue
 }()
 
-// areTextBytes reports whether all three bytes may be part of a text.
+// areTextBytes reports whether each of three bytes can be a part of a text.
 func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && isTextByte(c) }
 
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
@@ -259,21 +260,22 @@ func decodeBase64(run string) string {
 	}
 	run = standardBase64.Replace(run)
 	if len(run)%4 == 1 {
-		run = run[:len(run)-1] // a single character encodes no byte
+		run = run[:len(run)-1] // a single remaining character encodes no byte
 	}
 	return decodeText(run)
 }
 
-// standardBase64 removes line breaks, and replaces the characters of the URL alphabet by those of the standard one.
+// standardBase64 removes line breaks, and replaces the characters of the URL alphabet by the characters of the
+// standard alphabet.
 var standardBase64 = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/")
 
-// isTextByte reports whether a byte can be part of an encoded text. Zero bytes are part of UTF-16.
+// isTextByte reports whether a byte can be a part of an encoded text. Zero bytes can, because they occur in UTF-16.
 func isTextByte(c byte) bool {
 	return c >= ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0
 }
 
-// decodeText decodes base64 without padding. It returns "" if the result is not printable. It
-// removes the zero bytes of UTF-16, which PowerShell uses.
+// decodeText decodes base64 without padding. It removes the zero bytes of UTF-16, which PowerShell uses. It returns ""
+// if the result is not printable.
 func decodeText(run string) string {
 	b, err := base64.RawStdEncoding.DecodeString(run)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests that a secret in another form is found, and that its mark replaces all of its bytes.
+// Tests that secrets in other encodings are found, and that their marks replace all of their bytes.
 
 package secret
 
@@ -55,7 +55,8 @@ func TestOtherForms(t *testing.T) {
 	}
 }
 
-// mathematical returns a text with bold letters and digits of mathematics.
+// mathematical returns a text with its letters and digits replaced by the bold letters and digits of the mathematical
+// alphabets.
 func mathematical(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// genericRuleName is the name of the rule for values that are assigned to any name that sounds like a
-// secret.
+// genericRuleName is the name of the rule for values that are assigned to names like those of secrets, such as
+// password.
 const genericRuleName = "generic-api-key"
 
 // rule describes one kind of secret.
 type rule struct {
 	name                    string
-	tableIndex              int  // index in the table
-	bytesBefore, bytesAfter int  // maximum distance in bytes between the starts of a match and its keyword
-	isForAssignments        bool // the keyword is part of a name, to which the secret is assigned
+	tableIndex              int  // index of the rule in the table
+	bytesBefore, bytesAfter int  // maximum distance in bytes between the start of a match and the start of its keyword
+	isForAssignments        bool // the keyword is a part of a name, and the secret is assigned to the name
 	noWords                 bool // secrets of this rule do not contain words
 	entropy                 float64
 	secretGroup             int
@@ -25,30 +25,30 @@ type rule struct {
 	*expression
 }
 
-// allowance is an expression that excludes matches, because they are not secrets.
+// allowance is an expression that excludes some matches of a rule, because these matches are not secrets.
 type allowance struct {
 	target int
 	*expression
 }
 
-// hasRule reports whether a rule has this name.
+// hasRule reports whether there is a rule with this name.
 func (rs *rules) hasRule(name string) bool {
 	return slices.ContainsFunc(rs.ruleList, func(r rule) bool { return r.name == name })
 }
 
-// maxNameLength is the maximum distance in bytes between a keyword and the assignment.
+// maxNameLength is the maximum distance in bytes between a keyword and the assignment sign.
 const maxNameLength = 64
 
 // minAssignedLength is the minimum length, in bytes, of a value that is assigned to a name.
 const minAssignedLength = 8
 
-// beginsWithAssign reports whether up to three bytes begin with an ASCII assignment sign, or are a
+// beginsWithAssign reports whether a text of up to three bytes begins with an ASCII assignment sign, or is a
 // full-width colon or equals sign.
 func beginsWithAssign(sign string) bool {
 	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
 }
 
-// looksLikeAssignment reports whether a text can be the rest of a name, an assignment sign, and a value
+// looksLikeAssignment reports whether a text can consist of the rest of a name, an assignment sign, and a value
 // without white space.
 func looksLikeAssignment(text string) bool {
 	i := 0
@@ -66,7 +66,7 @@ func looksLikeAssignment(text string) bool {
 		n++
 	}
 	for i > 0 && text[i-1] == '=' {
-		i-- // the value may begin with an equals sign
+		i-- // The value may begin with an equals sign.
 	}
 	n := 0
 	for n < minAssignedLength && i+n < len(text) && isTokenByte(text[i+n]) {
@@ -79,11 +79,10 @@ func isWordByte(c byte) bool {
 	return c == '_' || ('0' <= c && c <= '9') || ('a' <= c|0x20 && c|0x20 <= 'z')
 }
 
-// isTokenByte reports whether a byte may be part of a token: ASCII except white space and
-// quotes.
+// isTokenByte reports whether a byte can be a part of a token. All ASCII bytes can, except white space and quotes.
 func isTokenByte(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// secretInMatch returns the secret in a match. It returns false if the match is not a secret.
+// secretInMatch returns the secret in a match. It returns false if the match does not contain a secret.
 func (r *rule) secretInMatch(text string, match []int) (Finding, bool) {
 	start, end := r.secretRange(match)
 	for end > start && text[end-1] == '\n' {
@@ -93,8 +92,8 @@ func (r *rule) secretInMatch(text string, match []int) (Finding, bool) {
 	return f, end > start && !r.isHarmless(text, match[0], match[1], f)
 }
 
-// secretRange returns the position of the secret in a match: the rule's group, or the first group that
-// is not empty, or the whole match.
+// secretRange returns the position of the secret in a match. This is the position of the group that the rule
+// specifies, or of the first group that is not empty, or of the whole match.
 func (r *rule) secretRange(match []int) (start, end int) {
 	if r.secretGroup > 0 {
 		return match[2*r.secretGroup], match[2*r.secretGroup+1]
@@ -107,8 +106,8 @@ func (r *rule) secretRange(match []int) (start, end int) {
 	return match[0], match[1]
 }
 
-// isHarmless reports whether a finding is not a secret, because it is an example, a variable, a
-// path, a public key or made of words.
+// isHarmless reports whether a finding is not a secret, because it is an example, a variable, a path, a public key, or
+// a text of words.
 func (r *rule) isHarmless(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	isGuessable := r.entropy > 0 && entropy(secret) <= r.entropy
@@ -146,9 +145,9 @@ func (r *rule) isHarmless(text string, start, end int, f Finding) bool {
 // minJoinedWords is the minimum number of words in a name like sk-learn-contrib.
 const minJoinedWords = 3
 
-// isJoinedWords reports whether a text consists of lower-case words joined by hyphens or
-// underscores, like names of packages and classes: sk-learn-contrib-imbalanced. A part may
-// also be a short number. Random keys have parts that cannot be pronounced.
+// isJoinedWords reports whether a text consists of lower-case words that are joined by hyphens or underscores, like
+// sk-learn-contrib-imbalanced. Names of packages and classes have this form. A part of the name may also be a short
+// number. Random keys usually have parts that cannot be pronounced.
 func isJoinedWords(s string) bool {
 	words, letterCount := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '-' || c == '_' }) {
@@ -167,16 +166,16 @@ func isJoinedWords(s string) bool {
 	return words >= minJoinedWords && float64(letterCount) >= minAverageWord*float64(words)
 }
 
-// maxJoinedWord is the maximum number of letters in one word within a joined name. Random
-// letters that are pronounceable by chance are longer.
+// maxJoinedWord is the maximum number of letters in one word of a joined name. Longer parts can be random letters that
+// are pronounceable by chance.
 const maxJoinedWord = 16
 
-// publicKeys contains the first characters of public keys, which are not secret: age, SSH (RSA,
-// Ed25519, ECDSA, security keys) and OpenPGP.
+// publicKeys contains the first characters of public keys, which are not secret: age keys, SSH keys (RSA, Ed25519,
+// ECDSA, security keys) and OpenPGP keys.
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
-// minPublicKey is the minimum length, in bytes, of a public key or its first line.
+// minPublicKey is the minimum length in bytes of a public key or of its first line.
 const minPublicKey = 60
 
 // isPublicKey reports whether a text is a public key.
@@ -186,19 +185,18 @@ func isPublicKey(s string) bool {
 	})
 }
 
-// hasWords reports whether a secret contains words although secrets of this rule do not. Such a
-// match is not a secret.
+// hasWords reports whether a secret contains words although secrets of this rule never contain words. A match with
+// such a secret is ignored.
 func (r *rule) hasWords(secret string) bool {
 	return (r.noWords && (isPlainValue(secret) || hasStopword(secret))) ||
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
-// lineMargin is the maximum number of bytes to examine before and after a match as the match's
-// line.
+// lineMargin is the maximum number of bytes that are examined on each side of a match as parts of the match's lines.
 const lineMargin = 128
 
-// surroundingLines returns text[start:end] with the rest of its lines, up to lineMargin bytes on each
-// side.
+// surroundingLines returns text[start:end] together with the rest of its lines. It adds at most lineMargin bytes on
+// each side.
 func surroundingLines(text string, start, end int) string {
 	from, to := max(0, start-lineMargin), min(len(text), end+lineMargin)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
@@ -210,7 +208,7 @@ func surroundingLines(text string, start, end int) string {
 	return text[from:to]
 }
 
-// entropy returns the Shannon entropy of s in bits per byte.
+// entropy returns the Shannon entropy of the text s in bits per byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {
@@ -226,8 +224,8 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// isExample reports whether a secret looks like an example in documentation: a repeated letter, an
-// alphabet, or a variable.
+// isExample reports whether a secret looks like an example in documentation. Examples are a repeated letter, an
+// alphabet, and a variable.
 func isExample(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
 		return true
@@ -238,8 +236,8 @@ func isExample(s string) bool {
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprVariable].program().matchesIn(s))
 }
 
-// extendToName returns a match together with the start of the name that the match continues. The
-// expressions of gitleaks expect this.
+// extendToName returns a match together with the beginning of the name that the match continues. The expressions of
+// gitleaks expect this name.
 func extendToName(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWordByte(text[start-1]) || text[start-1] == '.' ||
 		text[start-1] == '-'); n++ {
@@ -248,17 +246,17 @@ func extendToName(text string, start, end int) string {
 	return text[start:end]
 }
 
-// The tableLines lines before a value and the tableLines lines after it are examined, at most
-// maxTableLine bytes on each side. If minTableLines lines have hexadecimal values, the value is
-// part of a table.
+// To determine whether a value is a part of a table, the tableLines lines before the value and the tableLines lines
+// after it are examined, but at most maxTableLine bytes on each side. If minTableLines of these lines contain
+// hexadecimal values, the value is a part of a table.
 const (
 	minTableLines = 4
 	tableLines    = 6
 	maxTableLine  = 4 << 10
 )
 
-// isInTable reports whether a finding is a hexadecimal value in a table of such values, for example of test
-// vectors. Such a value is not a secret. A table has at least tableLines lines of hexadecimal values near the finding.
+// isInTable reports whether a finding is a hexadecimal value in a table of such values, for example of test vectors.
+// Such a value is not a secret.
 func isInTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
 		return false
@@ -281,12 +279,12 @@ func countHexLines(lines []string) (n int) {
 	return n
 }
 
-// minAverageWord is the minimum average length, in bytes, of the words in an identifier or path. Random
-// letters and digits divide into shorter words.
+// minAverageWord is the minimum average length, in bytes, of the words in an identifier or path. The words that are
+// found in random letters and digits are shorter.
 const minAverageWord = 3.3
 
-// isPlainValue reports whether an assigned value looks like an identifier or path: pronounceable
-// words in camel case or with separators.
+// isPlainValue reports whether an assigned value looks like an identifier or a path. Such a value consists of
+// pronounceable words in camel case or with separators.
 func isPlainValue(s string) bool {
 	words := 0
 	letters := 0
@@ -310,16 +308,17 @@ func isPlainValue(s string) bool {
 	return words > 0 && 2*digits <= words && float64(letters) >= minAverageWord*float64(words)
 }
 
-// Limits for random values, in bytes.
+// These are limits for random values.
 const (
-	minScrambled     = 14
-	maxUnspokenWord  = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
-	bytesPerUnspoken = 3.0 // bytes of a longer unpronounceable part that count as one more word
-	minWithStopword  = 2.5 // minimum average word length in a value that contains a stop word
+	minScrambled = 14
+	// maximum length in bytes of a part that cannot be pronounced but counts as one word, such as TLS
+	maxUnspokenWord  = 4
+	bytesPerUnspoken = 3.0 // number of bytes, in a longer part that cannot be pronounced, that count as one more word
+	minWithStopword  = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )
 
-// isScrambled reports whether some part of a value changes its case and digits as often as a random
-// value. Separators divide the value into parts. Stop words in such a value occur by chance.
+// isScrambled reports whether a part of a value alternates between upper case, lower case and digits as often as a
+// random value. The parts of a value are divided by separators. The stop words in a scrambled value occur by chance.
 func isScrambled(s string) bool {
 	if isHexadecimal(s) {
 		return false
@@ -347,7 +346,7 @@ func isScrambled(s string) bool {
 	return false
 }
 
-// firstWordSize returns the length of the first word in a camel-case identifier. For example, RSAKey
+// firstWordSize returns the length of the first word in a camel-case identifier. For example, the identifier RSAKey
 // consists of the words RSA and Key.
 func firstWordSize(s string) int {
 	kind, n := byteKind(s[0]), 1
@@ -369,8 +368,8 @@ func firstWordSize(s string) int {
 	return n
 }
 
-// isPronounceable reports whether a word has as many vowels as the words of most languages: at
-// least one in four letters, and at most four consonants in a row.
+// isPronounceable reports whether a word has as many vowels as the words of most languages have. At least one of four
+// letters must be a vowel, and there must be at most four consecutive consonants.
 func isPronounceable(w string) bool {
 	vowels, consonants := 0, 0
 	for i := range len(w) {
@@ -406,17 +405,17 @@ func byteKind(c byte) int {
 	return kindOther
 }
 
-// isCapitalized reports whether a word consists of an upper-case letter and lower-case letters.
+// isCapitalized reports whether a word consists of one upper-case letter followed by lower-case letters.
 func isCapitalized(s string) bool {
 	return byteKind(s[0]) == kindUpper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// minStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop
-// words often occur in random letters.
+// minStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop words often occur in
+// random letters by chance.
 const minStopword = 4
 
-// startsWithStopword reports whether a word in an identifier is a stop word, or begins with a
-// stop word at least half as long.
+// startsWithStopword reports whether a word of an identifier is a stop word, or begins with a stop word of at least
+// half the length of the word.
 func startsWithStopword(w string) bool {
 	if len(w) < minStopword {
 		return false
@@ -430,7 +429,7 @@ func startsWithStopword(w string) bool {
 	return false
 }
 
-// hasStopword reports whether a secret contains a word that does not occur in real secrets.
+// hasStopword reports whether a secret contains a stop word. Stop words do not occur in real secrets.
 func hasStopword(s string) bool {
 	lowered, words := strings.ToLower(s), &ruleSet().stopwords
 	for i := range lowered {

@@ -1,18 +1,18 @@
-// This file finds secrets. One pass over the text finds the keywords of all rules.
+// This file finds secrets. It finds the keywords of all rules in one pass over the text.
 
-// Package secret finds passwords, keys and tokens in a text, and replaces them by marks. The rules
-// come from gitleaks (rules.txt). Additional rules (own.txt) find the keys of memory products. Both
-// files are compiled to rules.bin. The package does not depend on entries.
+// Package secret finds passwords, keys and tokens in a text, and replaces them by marks. The rules come from gitleaks
+// (rules.txt). Additional rules (own.txt) find the keys of memory products. Both files are compiled to rules.bin. The
+// package does not depend on entries.
 //
-// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact] before it
-// writes anything, and before it derives a name from the text:
+// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact] on the text before it stores the
+// text, and before it derives a name from the text:
 //
 //	r := secret.NewRedactor(home)
 //	text, found := r.Redact(text)
 //
-// A process needs only one redactor, which any number of goroutines can use. The redactor creates
-// the key file of the home when it finds its first secret. In one home, equal secrets have equal
-// marks. Redacting a text with marks does not change the marks.
+// A process needs only one redactor, which any number of goroutines can use. The redactor creates the key file of the
+// home when it finds its first secret. In one home, equal secrets have equal marks. If a text already contains marks,
+// Redact does not change the marks.
 package secret
 
 import (
@@ -26,12 +26,12 @@ import (
 type Finding struct {
 	Rule       string
 	Start, End int
-	ruleIndex  int // index of the rule; findings at the same position are sorted by it
+	ruleIndex  int // index of the rule (findings at the same position are sorted by this index)
 }
 
-// Find returns the secrets in a text, in order and without overlaps. It also finds secrets that are
-// percent-encoded, in base64, in full-width letters, or interrupted by invisible characters or a
-// line break. Marks of [Redactor.Redact] are not findings.
+// Find returns the secrets in a text in order of position. The findings do not overlap. Find also finds secrets that
+// are percent-encoded, encoded in base64, or written in full-width letters, and secrets that are interrupted by
+// invisible characters or a line break. The marks that [Redactor.Redact] writes are not findings.
 func Find(text string) []Finding {
 	found := append(findLiteral(text), findAcrossLines(text)...)
 	for _, r := range decodedTexts(text) {
@@ -43,7 +43,7 @@ func Find(text string) []Finding {
 	return mergeFindings(text, found)
 }
 
-// findLiteral returns the secrets that are written literally, without encoding or a line break.
+// findLiteral returns the secrets that are in a text as they are, without an encoding or a line break.
 func findLiteral(text string) []Finding {
 	rules := ruleSet()
 	pooled, ok := searchPool.Get().(*[]ruleSearch)
@@ -52,20 +52,21 @@ func findLiteral(text string) []Finding {
 	}
 	s := textSearch{text: text, rules: rules, searches: (*pooled)[:0]}
 	rules.keywords.eachKeyword(text, s.tryRule)
-	clear(s.searches) // so that the pool does not keep the text
+	clear(s.searches) // Otherwise the pool would keep the text in memory.
 	*pooled = s.searches
 	searchPool.Put(pooled)
 	return s.findings
 }
 
-// searchPool contains slices for the searches of a text, because most texts are short and have only a few keywords.
+// searchPool contains slices for the searches of a text to reuse, because most texts are short and have only a few
+// keywords.
 var searchPool = sync.Pool{New: func() any { return new([]ruleSearch) }}
 
-// textSearch is the state of one pass over a text. It tries each rule at most once at a position.
+// textSearch is the state of a pass over a text. It tries each rule at most once at a position.
 type textSearch struct {
 	text     string
 	rules    *rules
-	searches []ruleSearch // rules whose keywords occurred, usually few
+	searches []ruleSearch // searches of the rules whose keywords occurred (usually only a few rules)
 	findings []Finding
 }
 
@@ -73,10 +74,11 @@ type textSearch struct {
 type ruleSearch struct {
 	matcher
 	rule    int
-	nextPos int // position at which the next match may begin
+	nextPos int // first position at which the next match may begin
 }
 
-// findRuleSearch returns the state of the search for a rule. It is valid until the next call.
+// findRuleSearch returns the state of the search for a rule. The result is valid until the next call of
+// findRuleSearch.
 func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
 	for i := range s.searches {
 		if s.searches[i].rule == rule {
@@ -88,8 +90,8 @@ func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
 	return &s.searches[len(s.searches)-1]
 }
 
-// tryRule tries to match a rule near an occurrence of its keyword. It finds non-overlapping matches
-// from left to right, like package regexp.
+// tryRule tries to match a rule near an occurrence of one of its keywords. Like package regexp, it finds matches from
+// left to right that do not overlap.
 func (s *textSearch) tryRule(word keyword, start int) {
 	r := &s.rules.ruleList[word.rule]
 	if r.isForAssignments && !looksLikeAssignment(s.text[start+len(word.word):]) {
@@ -109,8 +111,8 @@ func (s *textSearch) tryRule(word keyword, start int) {
 	}
 }
 
-// mergeFindings sorts the findings and drops those that overlap a mark. It joins overlapping findings.
-// The result has the rule of the first, unless this is the generic rule.
+// mergeFindings sorts the findings and drops each finding that overlaps a mark. It joins overlapping findings. A
+// joined finding has the rule of its first finding, unless this is the generic rule.
 func mergeFindings(text string, found []Finding) []Finding {
 	if found == nil {
 		return nil
@@ -140,12 +142,12 @@ func mergeFindings(text string, found []Finding) []Finding {
 	return out
 }
 
-// A mark is [redacted: RULE #tag], or [redacted: RULE] if there is no key.
+// A mark has the form [redacted: RULE #tag]. If there is no key, it has the form [redacted: RULE].
 const (
 	markBegin = "[redacted: "
 	markEnd   = "]"
-	maxMark   = 100 // bytes
-	tagSize   = 8   // hexadecimal digits
+	maxMark   = 100 // maximum length of a mark in bytes
+	tagSize   = 8   // number of hexadecimal digits in a tag
 )
 
 // findMarks returns the positions of the marks in a text.
@@ -164,9 +166,8 @@ func findMarks(text string) (marks []Finding) {
 	}
 }
 
-// markSize returns the length of the mark that a text begins with, or 0 without a mark. A mark
-// must have the name of an existing rule and a valid tag, so that no secret can be hidden in a
-// false mark.
+// markSize returns the length of the mark at the start of a text. It returns 0 if the text does not begin with a mark.
+// A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a secret.
 func markSize(text string) int {
 	body, _, ok := strings.Cut(text[len(markBegin):min(len(text), maxMark)], markEnd)
 	if !ok {
@@ -182,18 +183,18 @@ func markSize(text string) int {
 	return len(markBegin) + len(body) + len(markEnd)
 }
 
-// isTag reports whether s has the form of a tag in a mark: lower-case hexadecimal digits.
+// isTag reports whether the text s has the form of a tag in a mark. A tag consists of lower-case hexadecimal digits.
 func isTag(s string) bool {
 	return len(s) == tagSize && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// maxSearches is the maximum number of searches in a text. A further search may find a secret that
-// overlapped an earlier finding.
+// maxSearches is the maximum number of searches in a text. A repeated search may find a secret that overlapped a
+// finding of an earlier search.
 const maxSearches = 4
 
 // replaceSecrets replaces the secrets in a text by marks. It returns the new text, and the secrets that the first
-// search found with their positions in the original text. tag returns the tag of a secret, which is eight hexadecimal
-// digits, or "" for no tag.
+// search found, with their positions in the original text. The function tag must return the tag of a secret, which
+// consists of eight hexadecimal digits, or "" for a mark without a tag.
 func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
 	var first []Finding
 	for range maxSearches {
@@ -219,17 +220,18 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 	return text, first
 }
 
-// Lengths, in bytes, of the pieces of a divided secret. A first piece that is shorter does not
-// contain the whole prefix of a key, and a piece that is longer is found by itself.
+// Limits for the lengths, in bytes, of the pieces of a divided secret. If the first piece is shorter than the minimum,
+// the piece does not contain the whole prefix of a key. If a piece is longer than the maximum, it is found without the
+// other piece.
 const (
 	minPieceLength = 4
 	maxPieceLength = 300
 )
 
-// FindDivided finds secrets that are divided between two of the texts, such as the name and the content of an entry:
-// the secret begins at the end of one text and continues at the start of another text. The result has an element for
-// each text, with the pieces of secrets in this text. Only keys with a distinctive prefix, such as ghp_, are found,
-// because other rules would also match unrelated words.
+// FindDivided finds secrets that are divided between two of the texts. A divided secret begins at the end of one text
+// and continues at the start of another text. For example, a secret may be divided between the name and the content of
+// an entry. The result has an element for each text, with the pieces of secrets in that text. FindDivided finds only
+// keys with a distinctive prefix, such as ghp_, because the rules for other secrets would also match unrelated words.
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
@@ -254,8 +256,8 @@ func FindDivided(texts ...string) [][]Finding {
 	return found
 }
 
-// findAcrossLines returns the secrets that a line break interrupts, for example in text copied from a
-// terminal.
+// findAcrossLines returns the secrets that are interrupted by a line break, for example because the text was copied
+// from a terminal.
 func findAcrossLines(text string) (found []Finding) {
 	for from := 0; ; {
 		i := strings.IndexByte(text[from:], '\n')
@@ -285,7 +287,7 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// pieceStart returns the start of the consecutive key characters that end at end.
+// pieceStart returns the start of the longest run of key characters that ends at end.
 func pieceStart(text string, end int) int {
 	start := end
 	for start > max(0, end-maxPieceLength) && isKeyByte(text[start-1]) {
@@ -294,7 +296,7 @@ func pieceStart(text string, end int) int {
 	return start
 }
 
-// pieceEnd returns the end of the consecutive key characters that begin at start.
+// pieceEnd returns the end of the longest run of key characters that begins at start.
 func pieceEnd(text string, start int) int {
 	end := start
 	for end < min(len(text), start+maxPieceLength) && isKeyByte(text[end]) {
@@ -305,8 +307,7 @@ func pieceEnd(text string, start int) int {
 
 func isKeyByte(c byte) bool { return isBase64[c] || c == '.' || c == '=' }
 
-// hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive
-// prefix.
+// hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive prefix.
 func hasKeyword(piece string) (ok bool) {
 	if len(piece) < minPieceLength {
 		return false
@@ -319,9 +320,8 @@ func hasKeyword(piece string) (ok bool) {
 	return ok
 }
 
-// findDividedKey returns the secret that two pieces form together, and the number of its bytes in the
-// second piece. The size is 0 if they do not form a secret, or if the second piece may be an
-// ordinary word.
+// findDividedKey returns the secret that two pieces form together, and the number of bytes of the secret in the second
+// piece. The number is 0 if the pieces do not form a secret, or if the second piece may be an ordinary word.
 func findDividedKey(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""
 	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findLiteral(first) != nil

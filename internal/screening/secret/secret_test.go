@@ -1,4 +1,4 @@
-// What is found, and what a mark is.
+// Tests which texts are recognized as secrets, and the form of marks.
 
 package secret
 
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Keys that no service has given out.
+// Keys that no service has issued.
 const (
 	github = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	aws    = "AKIA" + "Q3EGRZJ7XVKD2MPL"
@@ -50,7 +50,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What agents read and write has secrets in these forms.
+// TestForms tests that secrets are found in the forms that occur in texts which agents read and write.
 func TestForms(t *testing.T) {
 	const token, password = "x9Kd82mQpZ4Rt7VbNc1W", "Tr0ub4dor&3x"
 	line := strings.Repeat("MIIEvQIBADANBgkq/kiG9w0BAQEFAASC", 2)
@@ -117,8 +117,8 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// Random values are found, whatever words they have by chance.
-// Names and public keys look like keys, and are none.
+// TestNamesAndPublicKeys tests that random values are found even if they contain words by chance, and that names and
+// public keys, which look like secret keys, are not found.
 func TestNamesAndPublicKeys(t *testing.T) {
 	for _, text := range []string{
 		"pip install sk-learn-contrib-imbalanced-package",
@@ -207,7 +207,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// What looks like a mark hides nothing.
+// TestNoMark tests that a text which only looks like a mark does not hide a secret.
 func TestNoMark(t *testing.T) {
 	for _, text := range []string{
 		"[redacted: " + github + "]", "[redacted: github-pat #" + github + "]", "[redacted: nothing #00000000] " +
@@ -220,7 +220,8 @@ func TestNoMark(t *testing.T) {
 	}
 }
 
-// FuzzRedact finds no secret twice, and leaves none.
+// FuzzRedact tests that a redacted text contains no more secrets, and that a second redaction does not change the
+// text.
 func FuzzRedact(f *testing.F) {
 	for _, s := range []string{github, "key=" +
 		aws, "[redacted: github-pat #01234567]", "curl -u a:bcdef http://x", "-----BEGIN PRIVATE KEY-----",

@@ -1,5 +1,5 @@
-// This file loads the compiled rules, which are embedded in the binary. An expression is decoded
-// when it is first used.
+// This file loads the compiled rules, which are embedded in the binary. Each expression is decoded when it is first
+// used.
 
 package secret
 
@@ -10,18 +10,17 @@ import (
 	"sync"
 )
 
-// ruleTable contains the rules in compiled form. A test builds it from rules.txt, own.txt and
-// stopwords.txt:
+// ruleTable contains the rules in compiled form. A test compiles them from rules.txt, own.txt and stopwords.txt:
 //
 //	go test ./internal/screening/secret -run TestTable -update
 //
-// Numbers are uvarints. A text follows its length.
+// Numbers are encoded as uvarints. The length of a text precedes the text.
 //
 //go:embed rules.bin
 var ruleTable string
 
-// tableReader decodes the table. It does not check for errors, because a test compares the table
-// with the sources of the table.
+// tableReader decodes the table. It does not check for errors, because a test compares the table with the source files
+// of the table.
 type tableReader string
 
 func (r *tableReader) readInt() int {
@@ -45,28 +44,28 @@ func (r *tableReader) readBytes(n int) string {
 
 func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
-// rules contains all rules, and the automaton of their keywords.
+// rules contains all rules and the automaton of the keywords of all rules.
 type rules struct {
 	byteSets    []byteSet
-	expressions []expression // the expressions of the constants below are first
+	expressions []expression // all expressions, beginning with the expressions that do not belong to a rule
 	ruleList    []rule
 	keywords    automaton
-	stopwords   [256]string // stop words by first byte; each word follows its length
+	stopwords   [256]string // stop words by first byte (the length of a word precedes the word)
 }
 
-// Expressions that do not belong to a rule, as indexes of rules.exprs.
+// These constants are the indexes in rules.expressions of the expressions that do not belong to a rule.
 const (
 	exprVariable = iota
 	exprHexValue
 	exprNamesSecret
 )
 
-// The part of a text to which an allowance applies its expression.
+// These constants specify the part of a text that is compared with the expression of an allowance.
 const (
 	targetSecret = iota
 	targetMatch
 	targetLine
-	targetWord // the secret, unless it is scrambled
+	targetWord // the secret, unless the secret is scrambled
 )
 
 var ruleSet = sync.OnceValue(loadRules)

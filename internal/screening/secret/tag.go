@@ -1,4 +1,4 @@
-// This file computes the tags in marks. Equal secrets in a home have equal tags.
+// This file computes the tags in marks. In one home, equal secrets have equal tags.
 
 package secret
 
@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the file with the key for a home's tags. .gitignore matches the file, because the
-// file's name begins with the name of the store.
+// keyFile is the name of the file that contains the key for the tags of a home. The name begins with the name of the
+// store file, so that the .gitignore of the home also ignores the key file.
 const keyFile = "memory.oxbow.key"
 
-const keySize = 32 // bytes
+const keySize = 32 // length of a key in bytes
 
-// A Redactor replaces secrets by marks with tags that depend on a home's key. It is safe for
-// concurrent use. A nil Redactor uses marks without tags.
+// A Redactor replaces the secrets in a text by marks. The tags of the marks depend on the key of a home. A Redactor is
+// safe for concurrent use. A nil Redactor uses marks without tags.
 type Redactor struct {
 	dir string
 
@@ -30,13 +30,12 @@ type Redactor struct {
 	key []byte     // nil until the first secret is found
 }
 
-// NewRedactor returns a redactor for the home in a directory. When the redactor finds the first
-// secret, it reads or creates the home's key. If reading or creating the key fails, marks have no
-// tags.
+// NewRedactor returns a redactor for the home in a directory. When the redactor finds the first secret, it reads the
+// key of the home, or creates the key if there is none. If reading or creating the key fails, the marks have no tags.
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
-// Redact replaces the secrets in a text by marks. It returns the new text, and the secrets with
-// their positions in the original text. A text without secrets is returned unchanged.
+// Redact replaces the secrets in a text by marks. It returns the new text, and the secrets with their positions in the
+// original text. If there are no secrets, the text does not change.
 func (r *Redactor) Redact(text string) (string, []Finding) {
 	return replaceSecrets(text, r.secretTag)
 }
@@ -59,9 +58,9 @@ func (r *Redactor) secretTag(secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))[:tagSize]
 }
 
-// readKey returns the key of the home in a directory. If the home has no key, readKey creates a
-// key. It returns nil if reading or creating fails. If two processes create a key at the same time,
-// both use the key that was written last.
+// readKey returns the key of the home in a directory. If the home has no key, readKey creates a key. If reading or
+// creating the key fails, readKey returns nil. If two processes create a key at the same time, both processes use the
+// key that was written last.
 func readKey(dir string) []byte {
 	home, err := vfs.Dir(dir)
 	if err != nil {
@@ -74,7 +73,7 @@ func readKey(dir string) []byte {
 	}
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, vfs.ErrTooLarge):
-		// the key is missing or has a wrong size, so it is replaced
+		// The key does not exist or has a wrong size, so a new key is created.
 	default:
 		return nil
 	}
@@ -92,7 +91,7 @@ func readKey(dir string) []byte {
 	return key
 }
 
-// ReplaceFindings returns the text with the findings replaced by marks.
+// ReplaceFindings replaces the findings in a text by marks.
 func (r *Redactor) ReplaceFindings(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
 		mark := markBegin + f.Rule

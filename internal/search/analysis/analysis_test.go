@@ -1,5 +1,4 @@
-// Tests the cutting of text into terms, what a question looks for,
-// and who speaks.
+// Tests how a text is converted to terms, what a question asks for, and who speaks in a text.
 
 package analysis
 
@@ -25,7 +24,7 @@ func termsOf(d index.Document) string {
 func TestTerms(t *testing.T) {
 	tests := []struct {
 		name, text, want string
-		words            uint32 // length
+		words            uint32 // length of the document in words
 	}{
 		{"stems", "running connections", "run connect", 2},
 		{"irregular forms", "bought went children mice", "buy go child mous", 4},
@@ -63,7 +62,7 @@ func TestTerms(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := NewAnalyzer()
-			for range 2 { // the second time from what it kept
+			for range 2 { // the second time with the analyzer's cache
 				d := a.Doc([]Field{{"body", tt.text, 16}})
 				if got := termsOf(d); got != tt.want || d.Len != 16*tt.words {
 					t.Errorf("Doc(%q) = %q of %d sixteenths, want %q of %d", tt.text, got, d.Len, tt.want, 16*tt.words)
@@ -73,8 +72,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// A word counts its field's weight each time, and what the analyzer forgets
-// changes nothing.
+// TestFieldsWeigh tests that each occurrence of a word counts with the weight of its field, and that the result does
+// not depend on whether the analyzer's cache was emptied.
 func TestFieldsWeigh(t *testing.T) {
 	a := NewAnalyzer()
 	fields := []Field{{"name", "Ships", 32}, {"body", "a ship, shipping ships", 16}}
@@ -132,13 +131,13 @@ func TestQuestion(t *testing.T) {
 func TestSlip(t *testing.T) {
 	held := map[string]int{"cach": 1, "cache": 3, "cashe": 9, "dache": 20, "tide": 2, "port": 5, "rfc9999": 1}
 	for word, want := range map[string]string{
-		"cahce":   "cache", // two swapped
-		"cachee":  "cache", // one too many
-		"caxhe":   "cashe", // one wrong; of two, the commoner
-		"zache":   "dache", // another first letter only when none begins alike
+		"cahce":   "cache", // two letters swapped
+		"cachee":  "cache", // one letter too many
+		"caxhe":   "cashe", // one letter wrong (the more frequent of two corrections is used)
+		"zache":   "dache", // another first letter, because no correction has the same first letter
 		"tid":     "",      // too short
-		"prots":   "",      // two errors away
-		"rfc9998": "",      // numbers are not typing errors
+		"prots":   "",      // two errors
+		"rfc9998": "",      // numbers are not corrected
 	} {
 		if got := CorrectSpelling(word, func(s string) int { return held[s] }); got != want {
 			t.Errorf("CorrectSpelling(%q) = %q, want %q", word, got, want)
@@ -267,8 +266,8 @@ func TestAsksAndTellsWhen(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, terms are folded, cover every word, and come out the same
-// from a fresh analyzer.
+// FuzzDoc tests for arbitrary bytes that the terms are folded and cover each word of the text, and that a new analyzer
+// returns the same terms.
 func FuzzDoc(f *testing.F) {
 	for _, s := range []string{"getUserName a/b.c v1.2", "C++ 東京Go 1,2", "\xff'x'-_", "user: a\n\nassistant: b",
 		"İıſ"} {
@@ -301,14 +300,14 @@ func BenchmarkDoc(b *testing.B) {
 	}
 }
 
-// Doc returns the document that SetDoc makes.
+// Doc returns the document to which SetDoc sets an empty document.
 func (a *Analyzer) Doc(fields []Field) index.Document {
 	var d index.Document
 	a.SetDoc(context.Background(), &d, fields)
 	return d
 }
 
-// A question of many words counts each, as one of few does.
+// TestLongQuestion tests that the words of a long question are counted like the words of a short question.
 func TestLongQuestion(t *testing.T) {
 	var words []string
 	for i := range 100 {

@@ -1,4 +1,4 @@
-// This file converts an entry's fields to a document's terms.
+// This file converts the fields of an entry to the terms of a document.
 
 package analysis
 
@@ -9,29 +9,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A Field is a part of a document.
+// A Field is a part of a document with its own weight.
 type Field struct {
 	Name   string
 	Text   string
-	Weight uint32 // weight of a word, in sixteenths
+	Weight uint32 // weight of each word of the field, in sixteenths
 }
 
-// An Analyzer converts text to terms. It caches the terms of the chunks (words and compounds) that
-// it has seen, because a look-up is faster than stemming. It is safe for concurrent use.
+// An Analyzer converts text to terms. It caches the terms of the chunks (words and compounds) that it has analyzed,
+// because a look-up in the cache is faster than stemming. An Analyzer is safe for concurrent use.
 type Analyzer struct {
 	mu             sync.Mutex
 	cache          unitCache
-	documentNumber uint64 // number of the document that is being analyzed; see term.documentNumber
+	documentNumber uint64 // number of the document that is being analyzed (see term.documentNumber)
 }
 
-// initialSlots is the initial table size, enough for the words of a few texts.
+// initialSlots is the initial size of the cache's hash table. It is large enough for the words of a few texts.
 const initialSlots = 1 << 10
 
 // NewAnalyzer returns an analyzer with an empty cache.
 func NewAnalyzer() *Analyzer { return &Analyzer{cache: newUnitCache(Root, initialSlots)} }
 
-// beginDocument prepares the analyzer for a new document. The cache is emptied only here, because
-// the terms of a document in progress refer to it.
+// beginDocument prepares the analyzer for a new document. Only beginDocument empties the cache, because an unfinished
+// document refers to terms in the cache.
 func (a *Analyzer) beginDocument() {
 	if a.cache.isFull() {
 		a.cache.removeAll()
@@ -39,10 +39,10 @@ func (a *Analyzer) beginDocument() {
 	a.documentNumber++
 }
 
-// SetDoc sets d to the document with these fields. Each word counts with the weight of its
-// field. Wholes, such as getusername for getUserName (see the package documentation), are
-// terms too, but do not add to the length. SetDoc reuses the memory of d.Terms. If ctx is
-// done, it returns early and d must not be used.
+// SetDoc sets the document d to the terms of the given fields. Each word counts with the weight of its field. Wholes,
+// such as getusername for getUserName (see the package documentation), are also terms, but they do not add to the
+// length of the document. SetDoc reuses the memory of d.Terms. If ctx is done, SetDoc returns early, and the caller
+// must not use d.
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,8 +69,8 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// addOccurrence adds an occurrence of the term with this number to d. startsWithWhole is set for a term that combines
-// several words.
+// addOccurrence adds an occurrence of the term with the given number to d. The parameter isWhole must be true for a
+// term that combines several words.
 func (a *Analyzer) addOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight

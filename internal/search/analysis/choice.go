@@ -1,4 +1,4 @@
-// This file defines TermSet, a set of terms that a scan searches for.
+// This file defines TermSet, the set of the terms that a scan searches for.
 
 package analysis
 
@@ -34,12 +34,12 @@ func (c *TermSet) Has(term string) bool { return c.terms[term] || c.HasAllWithPr
 
 // HasAllWithPrefix reports whether all terms with this prefix are in the set.
 func (c *TermSet) HasAllWithPrefix(prefix string) bool {
-	// The prefixes are sorted and never contain each other, so only the last prefix that is
-	// not greater than the given one can match.
+	// The prefixes are sorted, and no prefix begins with another one. Therefore only the last prefix that is not
+	// greater than the given prefix can match.
 	i, found := slices.BinarySearch(c.prefixes, prefix)
 	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }
 
-// Terms returns the terms that were passed to NewTermSet, in any order.
+// Terms returns the terms that were passed to NewTermSet, in an unspecified order.
 func (c *TermSet) Terms() []string    { return slices.Collect(maps.Keys(c.terms)) }
 func (c *TermSet) Prefixes() []string { return c.prefixes }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Classes of characters: separators, letters and digits, connectors, and emoji.
+// These are the classes of characters: separators, letters and digits, connectors, and emoji.
 const (
 	classSeparator = iota
 	classWord
@@ -30,7 +30,7 @@ var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// firstClass returns the class and byte length of the first character in s.
+// firstClass returns the class of the first character in the text s, and the length of the character in bytes.
 func firstClass(s string) (class uint8, size int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
@@ -49,17 +49,17 @@ func firstClass(s string) (class uint8, size int) {
 	return classSeparator, n
 }
 
-// maxChunkBytes is the size limit of a chunk in bytes. A longer chunk is split, so that a text without
-// spaces needs little memory and cancellation is noticed soon.
+// maxChunkBytes is the maximum size of a chunk in bytes. A longer chunk is split, so that a text without spaces needs
+// little memory, and so that the end of the context is noticed soon.
 const maxChunkBytes = 1 << 16
 
 // contextChecker checks whether a context is done, after every [maxChunkBytes] bytes of a text.
 type contextChecker struct {
 	ctx       context.Context
-	nextCheck int // offset in the text of the next check
+	nextCheck int // offset in the text at which the context is checked next
 }
 
-// isDone reports whether the context is done. It checks the context only if enough text was
+// isDone reports whether the context is done. It checks the context only if at least maxChunkBytes bytes were
 // processed since the last check.
 func (w *contextChecker) isDone(at int) bool {
 	if at < w.nextCheck {
@@ -69,11 +69,11 @@ func (w *contextChecker) isDone(at int) bool {
 	return w.ctx.Err() != nil
 }
 
-// nextChunk returns the start and end of the first chunk in s at or after byte i. If s has
-// no further chunk, start and end are equal. A chunk is not much longer than maxChunkBytes.
+// nextChunk returns the start and the end of the first chunk in s at or after byte i. If there is no further chunk,
+// the start and the end are equal. A chunk may be slightly longer than maxChunkBytes.
 func nextChunk(s string, i int) (from, to int) {
 	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf { // a fast version of firstClass for ASCII
+		if c := s[i]; c < utf8.RuneSelf { // For ASCII characters, this is faster than firstClass.
 			if asciiClass[c] == classWord {
 				break
 			}
@@ -90,7 +90,7 @@ func nextChunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	joined := false // the previous character was a connector, which cannot end the chunk
+	joined := false // The previous character is a connector, which cannot be the end of a chunk.
 	for i < len(s) && (i-from < maxChunkBytes || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == classWord {
@@ -117,7 +117,7 @@ func nextChunk(s string, i int) (from, to int) {
 		}
 		i, joined = i+n, true
 	}
-	if from < i { // a single letter may be followed by ++ or #, as in C++ and C#
+	if from < i { // The characters ++ or # may follow a single letter, as in C++ and C#.
 		switch rest := s[i:]; {
 		case i-from > 1:
 		case strings.HasPrefix(rest, "++"):
@@ -129,7 +129,7 @@ func nextChunk(s string, i int) (from, to int) {
 	return from, i
 }
 
-// isBetweenDigits reports whether the bytes before and after byte i, which must exist, are digits.
+// isBetweenDigits reports whether the bytes before and after byte i are digits. Both bytes must exist.
 func isBetweenDigits(s string, i int) bool { return isDigit(s[i-1]) && isDigit(s[i+1]) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
@@ -138,27 +138,27 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 const (
 	zeroWidthJoiner = '\u200d'
 
-	maxEmoji = 64 // maximum size of an emoji in bytes, except for its last character
+	maxEmoji = 64 // maximum size of an emoji in bytes, without its last character
 )
 
-// isEmojiStart reports whether r is an emoji or another pictograph. Arrows, box drawings and
-// geometric shapes do not count, because texts use them as punctuation.
+// isEmojiStart reports whether the character r is an emoji or another pictograph. Arrows, box drawings and geometric
+// shapes do not count as pictographs, because texts use them as punctuation.
 func isEmojiStart(r rune) bool {
 	return (r >= 0x2300 && r <= 0x23ff) || (r >= 0x2600 && r <= 0x27bf) || (r >= 0x2b00 && r <= 0x2bff) ||
 		(r >= 0x1f000 && r <= 0x1faff && !isSkinTone(r))
 }
 
-// isFlagLetter reports whether r is a letter of a flag.
+// isFlagLetter reports whether the character r is a letter of a flag.
 func isFlagLetter(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 
 func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
-// isEmojiSuffix reports whether r only changes how the previous character looks: as text, as an
+// isEmojiSuffix reports whether the character r only changes how the previous character is displayed: as text, as an
 // emoji, or as a key.
 func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
 
-// emojiSize returns the size of the emoji that s begins with. An emoji may consist of several
-// emoji that are joined, and a flag of two letters. The size is not much larger than maxEmoji.
+// emojiSize returns the size in bytes of the emoji at the start of s. Such an emoji may consist of several joined
+// emoji, or of the two letters of a flag. The size may be slightly larger than maxEmoji.
 func emojiSize(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
 	if isFlagLetter(first) {

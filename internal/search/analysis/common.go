@@ -1,4 +1,4 @@
-// This file contains the frequencies of words in ordinary English.
+// This file contains the frequency of words in ordinary English texts.
 
 package analysis
 
@@ -9,10 +9,9 @@ import (
 	"sync"
 )
 
-// commonTermsText lists the terms that occur in at least 0.2 % of the chat turns in LongMemEval
-// (Wu et al., 2024; MIT licence). Each line has a term and its number of turns per
-// thousand, most frequent terms first. The "words" command of the bench module writes the
-// file.
+// commonTermsText lists the terms that occur in at least 0.2 % of the chat turns in LongMemEval (Wu et al., 2024; MIT
+// licence). Each line contains a term and the number of turns with the term per thousand turns. The most frequent
+// terms are first. The "words" command of the bench module writes this file.
 //
 //go:embed common.txt
 var commonTermsText string
@@ -28,6 +27,6 @@ var commonTermShares = sync.OnceValue(func() map[string]float64 {
 	return m
 })
 
-// EnglishShare returns the fraction of English texts that contain the term, for texts about as
-// long as a chat turn. It returns 0 for rare terms and for terms of other languages.
+// EnglishShare returns the fraction of English texts that contain the term. The fraction applies to texts of about the
+// length of a chat turn. EnglishShare returns 0 for rare terms and for terms of other languages.
 func EnglishShare(term string) float64 { return commonTermShares()[term] }

@@ -4,13 +4,13 @@ package analysis
 
 import "strings"
 
-// Words shorter than minCorrectedBytes have too many similar terms, so that a correction would often be
-// wrong. Words longer than maxCorrectedBytes are probably not words, and the time grows with the square of
-// the length. The limits are in bytes.
+// Only words of minCorrectedBytes to maxCorrectedBytes bytes are corrected. A shorter word has too many similar terms,
+// so that its correction would often be wrong. A longer text is probably not a word, and the time for a correction
+// grows with the square of the length.
 const minCorrectedBytes, maxCorrectedBytes = 4, 64
 
-// The bytes that CorrectSpelling tries as a missing or a wrong byte. otherCorrectionBytes is used for words with
-// letters outside of ASCII.
+// These are the bytes that CorrectSpelling tries as a missing byte or in place of a wrong byte. For words with letters
+// outside of ASCII, it tries otherCorrectionBytes.
 var (
 	latinCorrectionBytes = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
 	otherCorrectionBytes = func() []byte {
@@ -22,16 +22,15 @@ var (
 	}()
 )
 
-// CorrectSpelling returns the term that the writer of an unknown word probably meant, or "" if no
-// term is similar. Term and correction differ by a single typing error: one byte too
-// many, too few or wrong, or two swapped neighbours. Both must have at least four bytes,
-// the word at most 64, and the correction must not have digits. Among several
-// corrections, CorrectSpelling prefers those with the same first byte, then the most frequent,
-// then the lexically smallest.
+// CorrectSpelling returns the term that the writer of an unknown word probably meant. If no term is similar, it
+// returns "". The word and the correction differ by a single typing error: one byte too many, one missing byte, one
+// wrong byte, or two swapped neighbors. Both must have at least four bytes, the word must have at most 64 bytes, and
+// the correction must not contain digits. Among several corrections, CorrectSpelling prefers those with the same first
+// byte as the word. Among these, it prefers the most frequent correction, then the lexically smallest.
 //
-// df must return the number of documents that contain a term. CorrectSpelling calls it for all
-// possible corrections, some hundreds, which is faster than comparing the word with the
-// whole vocabulary (see Norvig, "How to Write a Spelling Corrector", 2007).
+// The function df must return the number of documents that contain a term. CorrectSpelling calls it for each possible
+// correction (some hundreds). This is faster than a comparison of the word with the whole vocabulary (see Norvig, "How
+// to Write a Spelling Corrector", 2007).
 func CorrectSpelling(term string, df func(string) int) string {
 	if len(term) < minCorrectedBytes || len(term) > maxCorrectedBytes {
 		return ""
@@ -61,7 +60,7 @@ func CorrectSpelling(term string, df func(string) int) string {
 	for i := range len(term) + 1 {
 		b = append(append(b[:0], term[:i]...), 0)
 		b = append(b, term[i:]...)
-		for _, c := range letters { // the writer left out a byte
+		for _, c := range letters { // a byte is missing
 			b[i] = c
 			try(b)
 		}
@@ -69,11 +68,11 @@ func CorrectSpelling(term string, df func(string) int) string {
 			break
 		}
 		b = append(b[:0], term...)
-		for _, c := range letters { // the writer typed a wrong byte
+		for _, c := range letters { // a byte is wrong
 			b[i] = c
 			try(b)
 		}
-		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // the writer typed a byte too many
+		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // there is a byte too many
 		if i+1 < len(term) {
 			b = append(b[:0], term...)
 			b[i], b[i+1] = b[i+1], b[i]
@@ -83,15 +82,16 @@ func CorrectSpelling(term string, df func(string) int) string {
 	return best.word
 }
 
-// correction is a possible correction of a word.
+// correction is a possible correction of an unknown word.
 type correction struct {
 	word               string
-	df                 int  // number of documents with the word
-	hasSameFirstLetter bool // begins with the same letter as the corrected word
+	df                 int  // number of documents that contain the correction
+	hasSameFirstLetter bool // The correction begins with the same letter as the unknown word.
 }
 
-// isWorse reports whether word b, with this document frequency, is a better correction than c. A
-// correction with the same first letter is better, then a more frequent word.
+// isWorse reports whether the word b is a better correction than c. The parameter df is the number of documents that
+// contain b, and isAlike specifies whether b has the same first letter as the unknown word. A correction with the same
+// first letter is better. Otherwise, a more frequent word is better.
 func (c *correction) isWorse(b []byte, df int, isAlike bool) bool {
 	switch {
 	case c.word == "":

@@ -1,4 +1,4 @@
-// Tests typing errors against a search through all of the vocabulary.
+// Tests that compare the corrections of typing errors with a search through the whole vocabulary.
 
 package analysis
 
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// oneSlip reports whether a and b, which differ, are one typing error apart.
+// oneSlip reports whether the words a and b differ by one typing error. The words must be different.
 func oneSlip(a, b string) bool {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -25,7 +25,7 @@ func oneSlip(a, b string) bool {
 	return a[1:] == b[1:] || (len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:])
 }
 
-// slipByScan is Slip as one would write it first.
+// slipByScan is a simple, slow implementation of [CorrectSpelling].
 func slipByScan(term string, vocabulary map[string]int) string {
 	best := ""
 	bestDF := 0

@@ -8,20 +8,20 @@ import (
 	"unicode"
 )
 
-// people and programs are the words that chat logs write before a text to name the speaker: a
-// person or a program.
+// personSpeakers and programSpeakers contain the words that chat logs write before a text to name its speaker, which
+// is a person or a program.
 var (
 	personSpeakers  = []string{"user", "human"}
 	programSpeakers = []string{"assistant", "ai", "bot", "model", "system", "tool"}
 )
 
-// isWordEnd reports whether s ends at byte i or has a space or a line break there.
+// isWordEnd reports whether the text s ends at byte i or has a space or a line break there.
 func isWordEnd(s string, i int) bool {
 	return i == len(s) || s[i] == ' ' || s[i] == '\n'
 }
 
-// chatSpeakerSize returns the length of the speaker's word and the colon at the start of s, as in "user:".
-// byProgram is set if the speaker is a program. It returns 0 if s does not start with a speaker.
+// chatSpeakerSize returns the length of the speaker's word and of the colon at the start of the text s, as in "user:".
+// It also reports whether the speaker is a program. If s does not start with a speaker, the length is 0.
 func chatSpeakerSize(s string) (n int, byProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || !isWordEnd(s, i+1) {
@@ -37,14 +37,13 @@ func chatSpeakerSize(s string) (n int, byProgram bool) {
 	return 0, false
 }
 
-// speakerWeight is the weight of the speaker's name, in sixteenths. It is above 16 because
-// a question with a name is more often about texts by that person than about texts that
-// mention the person.
+// speakerWeight is the weight of a speaker's name, in sixteenths. It is greater than the normal weight of 16, because
+// a question with a name is more often about texts by that person than about texts that mention the person.
 const speakerWeight = 48
 
-// leadingNameSize returns the length of the name that s begins with, if a colon and a space follow, as in
-// "Caroline Smith: Hello". Otherwise it returns 0. A name has up to three words, each with a
-// capital letter at its start.
+// leadingNameSize returns the length of the name at the start of the text s if a colon and a space follow the name, as
+// in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word starts with a
+// capital letter.
 func leadingNameSize(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
@@ -66,27 +65,25 @@ func leadingNameSize(s string) int {
 	return i
 }
 
-// IsTalkTurn reports whether a text is a short turn in a talk between people, such as
-// "Caroline: Hello". A turn starts with a name, has at most 1500 bytes, and consists of
-// a single paragraph.
+// IsTalkTurn reports whether a text is a short turn in a talk between people, such as "Caroline: Hello". Such a text
+// starts with a name, has at most 1500 bytes, and consists of a single paragraph.
 func IsTalkTurn(text string) bool {
 	n, _ := chatSpeakerSize(text)
 	return n == 0 && len(text) <= 1500 && leadingNameSize(text) > 0 &&
 		!strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
-// SpeechKind is the kind of dialogue that a text is.
+// SpeechKind specifies which kind of dialogue a text is.
 type SpeechKind uint8
 
-// The kinds of [SpeechKind].
+// These are all kinds of dialogue.
 const (
 	NoSpeech   SpeechKind = iota
 	TurnOfTalk            // a turn in a talk between people (see [IsTalkTurn])
 	TurnOfChat            // a single turn by a program, such as "assistant: Hello"
-	// several turns: a later paragraph starts with a speaker of a chat, or again with the name at
-	// the start of the text
+	// several turns: a later paragraph starts with a speaker of a chat, or with the name with which the text starts
 	WholeTalk
-	WholeChat // like WholeTalk, but the text starts with a chat's speaker
+	WholeChat // like WholeTalk, but the text itself starts with a speaker of a chat
 )
 
 // ClassifySpeech returns the kind of dialogue that a text is.
@@ -118,8 +115,8 @@ func ClassifySpeech(text string) SpeechKind {
 	return NoSpeech
 }
 
-// startsNewTurn reports whether a paragraph starts with a speaker of a chat, or with the name first. The
-// name is "" if the text does not start with a name.
+// startsNewTurn reports whether a paragraph starts with a speaker of a chat, or with the name at the start of the
+// text. This name is "" if the text does not start with a name.
 func startsNewTurn(paragraph, first string) bool {
 	if n, _ := chatSpeakerSize(paragraph); n > 0 {
 		return true
@@ -127,19 +124,19 @@ func startsNewTurn(paragraph, first string) bool {
 	return first != "" && SpeakerName(paragraph) == first
 }
 
-// SpeakerName returns the name at the start of a turn, or "".
+// SpeakerName returns the name at the start of a turn. If there is no name, it returns "".
 func SpeakerName(turn string) string { return turn[:leadingNameSize(turn)] }
 
-// EndsInQuestion reports whether a turn ends in a question mark.
+// EndsInQuestion reports whether a turn ends with a question mark.
 func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
 // SplitDialogue splits a text into fields. If the text starts with a speaker of a chat, such as "user: ", each turn is
-// a field named "user" or "assistant", without the speaker's word. A new turn starts with a speaker after an empty
-// line. Other texts are a single field named "body". A name before it, as in "Caroline: Hello", is a separate field
-// named "speaker".
+// a field that is named "user" or "assistant" and does not contain the speaker's word. A new turn begins if a speaker
+// follows an empty line. Any other text is a single field with the name "body". If this text starts with a name, as in
+// "Caroline: Hello", the name is a separate field with the name "speaker".
 //
-// personWeight is the weight of words in the body and in turns by people, and programWeight the weight of words in
-// turns by programs, both in sixteenths.
+// The parameter personWeight is the weight of the words in the body and in turns by people. The parameter
+// programWeight is the weight of the words in turns by programs. Both are in sixteenths.
 func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 	n, byProgram := chatSpeakerSize(text)
 	if n == 0 {

@@ -1,5 +1,4 @@
-// This file searches for a few terms in many documents, without analyzing all of their
-// words.
+// This file searches for a few terms in many documents. It does not analyze all words of the documents.
 
 package analysis
 
@@ -14,31 +13,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A TermFinder builds documents like an [Analyzer], but only with certain terms. A TermFinder is faster
-// because it does not analyze most words. A word of lower-case letters has exactly one term, so
-// that the word adds one term to the document's length even if it is not analyzed. The first
-// letters usually show that the term is not one of the wanted terms. Only one goroutine may use a
-// TermFinder. A TermFinder keeps references to the texts that are passed to it.
+// A TermFinder builds documents like an [Analyzer], but only with the wanted terms. It is faster than an Analyzer
+// because it does not analyze most words. A word of lower-case letters has exactly one term, so it adds one to the
+// length of a document even if it is not analyzed. The first letters of such a word are usually enough to determine
+// that its term is not wanted. A TermFinder must not be used by several goroutines at the same time. It keeps
+// references to the texts that are passed to it.
 type TermFinder struct {
 	wantedTerms *TermSet
 	cache       unitCache
 	wantsDigits bool // a wanted term may be a number
 
-	startPatterns []startPattern // patterns for the first letters of plain words that may have a wanted term
-	// bit set of the three-letter beginnings of these words (see packThree), as a fast first test
+	startPatterns []startPattern // patterns for the first letters of the plain words that may have a wanted term
+	// bit set of the first three letters of these words (see packThree), for a fast first test
 	threeLetterStarts [1 << 10]uint32
-	termSignatures    []uint64 // signatures of the terms (nil if prefixes are wanted)
+	termSignatures    []uint64 // signatures of the wanted terms (nil if prefixes are wanted)
 }
 
-// startPattern is a pattern for the start of plain words. It has the first letters in the
-// form of [packLetters], and a mask that selects the bytes to compare.
+// startPattern is a pattern for the first letters of plain words. It contains the letters in the form that
+// [packLetters] returns, and a mask that selects the bytes to compare.
 type startPattern struct{ letters, mask uint64 }
 
-// maxStartPatterns is the maximum number of beginnings that a word is compared with. If there
-// are more, every word may have a term.
+// maxStartPatterns is the maximum number of patterns with which a word is compared. If there are more patterns, each
+// word is treated as if it may have a wanted term.
 const maxStartPatterns = 32
 
-// NewTermFinder returns a TermFinder for the given terms.
+// NewTermFinder returns a TermFinder for the given set of terms.
 func NewTermFinder(choice *TermSet) *TermFinder {
 	f := &TermFinder{wantedTerms: choice}
 	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {
@@ -60,15 +59,15 @@ func NewTermFinder(choice *TermSet) *TermFinder {
 	return f
 }
 
-// addWordStarts registers the beginnings of all plain words that have a wanted term.
+// addWordStarts registers the first letters of all plain words that have a wanted term.
 func (f *TermFinder) addWordStarts(words []string) {
 	for _, w := range words {
 		f.addStartPattern(packLetters(w), 8)
 	}
 }
 
-// packLetters returns the first eight bytes of a word as a number, the first in the lowest
-// byte. Missing bytes are 0.
+// packLetters returns the first eight bytes of a word as a number. The first byte of the word is the lowest byte of
+// the number. If the word has fewer than eight bytes, the remaining bytes of the number are 0.
 func packLetters(word string) (w uint64) {
 	for i := range min(len(word), 8) {
 		w |= uint64(word[i]) << (8 * i)
@@ -76,13 +75,13 @@ func packLetters(word string) (w uint64) {
 	return w
 }
 
-// packThree returns the first three letters as a number of 15 bits, five bits each. The
-// letter a is 1, and a missing letter is 0.
+// packThree returns the first three letters as a number of 15 bits, with five bits for each letter. The letter a has
+// the value 1, and a missing letter has the value 0.
 func packThree(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
-// addStartPattern registers that plain words may begin with the first n of these letters.
+// addStartPattern registers that plain words with a wanted term may begin with the first n of these letters.
 func (f *TermFinder) addStartPattern(first uint64, n int) {
 	b := startPattern{first, math.MaxUint64}
 	if n < 8 {
@@ -108,7 +107,7 @@ func (f *TermFinder) hasThreeLetterStart(three uint32) bool {
 	return f.threeLetterStarts[three>>5]>>(three&31)&1 != 0
 }
 
-// matchesStartPattern reports whether the first letters match a pattern in beginnings.
+// matchesStartPattern reports whether the first letters of a word match a pattern in startPatterns.
 func (f *TermFinder) matchesStartPattern(first uint64) bool {
 	if len(f.startPatterns) > maxStartPatterns {
 		return true
@@ -121,8 +120,7 @@ func (f *TermFinder) matchesStartPattern(first uint64) bool {
 	return false
 }
 
-// wordsWithoutRule returns, by term, the words whose terms do not follow from the rules of the
-// stemmer.
+// wordsWithoutRule contains, by term, the words whose terms do not follow from the rules of the stemmer.
 var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
 	words := map[string][]string{}
 	for form, root := range irregular {
@@ -146,7 +144,7 @@ func (f *TermFinder) trimCache() {
 // apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
-// wantedRoot returns the term of a folded word, or "" if the term is certainly not wanted.
+// wantedRoot returns the term of a folded word. It may return "" if the term is certainly not wanted.
 func (f *TermFinder) wantedRoot(word string) string {
 	if len(word) > 2 && isLetterWord(word) {
 		if !f.mayHaveTerm(packLetters(word)) {
@@ -156,16 +154,15 @@ func (f *TermFinder) wantedRoot(word string) string {
 	return Root(word)
 }
 
-// addStemStarts registers the possible beginnings of plain words whose stem is t or begins with t.
-// Stemming keeps a word's first two letters and changes other letters only at the stem's end,
-// except for the words in wordsWithoutRule. In a stem of three letters, only the last may
-// differ: an e may replace ing or ed (using, use), and an i may replace y (cry, cri). In a
-// longer stem, the first three letters and all except the last two are unchanged (bility,
-// ble).
+// addStemStarts registers the first letters of all plain words whose stem is t or begins with t. Stemming does not
+// change the first two letters of a word, and changes other letters only at the end of the stem, except for the words
+// in wordsWithoutRule. In a stem of three letters, only the last letter may differ from the word: an e may replace ing
+// or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters, and all letters
+// except the last two, are unchanged (bility, ble).
 func (f *TermFinder) addStemStarts(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
-			return // plain words cannot have such a term
+			return // No plain word has such a term.
 		}
 	}
 	n := len(t)
@@ -182,10 +179,9 @@ func (f *TermFinder) addStemStarts(t string) {
 	}
 }
 
-// SetDoc sets d to the document with these fields, like [Analyzer.SetDoc], but only with
-// the wanted terms. A term is listed once for each occurrence. SetDoc reports whether the
-// document has any terms, wanted or not. If ctx is done, it returns early and d must not be
-// used.
+// SetDoc sets the document d to the terms of the given fields, like [Analyzer.SetDoc], but only to the wanted terms. A
+// term is listed once for each of its occurrences. SetDoc reports whether the fields have any terms, including terms
+// that are not wanted. If ctx is done, SetDoc returns early, and the caller must not use d.
 func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
 	f.trimCache()
 	d.Terms = d.Terms[:0]
@@ -199,7 +195,7 @@ func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Fie
 	return hasSome
 }
 
-// addText adds a text to d.
+// addText adds the wanted terms of a text to d. It reports whether the text has any terms.
 func (f *TermFinder) addText(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
 	w := contextChecker{ctx: ctx}
 	for i := 0; i < len(s) && !w.isDone(i); {
@@ -238,7 +234,7 @@ func (f *TermFinder) addText(ctx context.Context, d *index.Document, s string, w
 	return hasSome
 }
 
-// addChunk adds a chunk to d and reports whether it has any terms.
+// addChunk adds the wanted terms of a chunk to d. It reports whether the chunk has any terms.
 func (f *TermFinder) addChunk(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxWholeBytes {
 		k := f.cache.findOrAnalyze(c)
@@ -259,19 +255,19 @@ func (f *TermFinder) addUnits(d *index.Document, us []unit, weight uint32) {
 	}
 }
 
-// matchPlainWord checks whether s starts with a plain word that is a whole chunk, except for a
-// contraction such as 's. It returns the word's length, the end of the chunk, and the
-// word's first letters in the form of [packLetters]. If the chunk would have to be analyzed to
-// be certain, it returns 0.
+// matchPlainWord determines whether the text s starts with a plain word that is a whole chunk, except for a
+// contraction such as 's. It returns the length of the word, the end of the chunk, and the first letters of the word
+// in the form that [packLetters] returns. If this cannot be determined without an analysis of the chunk, the length is
+// 0.
 func matchPlainWord(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
 		high = 0x80 * each
 	)
 	if len(s) >= 8 {
-		first = readUint64(s) | 0x20 // the first letter may be a capital, so set its lower-case bit
+		first = readUint64(s) | 0x20 // The first letter may be a capital, so its lower-case bit is set.
 		low := first &^ high
-		// the high bit of each byte is set if the byte is a lower-case letter
+		// The high bit of each byte is set if the byte is a lower-case letter.
 		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ first & high
 		n = bits.TrailingZeros64(^small&high) / 8
 		if n < 8 {
@@ -299,8 +295,8 @@ func matchPlainWord(s string) (n, end int, first uint64) {
 	return n, end, first
 }
 
-// contractionSize returns the length of the English contraction, such as 's, at the beginning of s, if
-// the chunk ends after the contraction. Otherwise it returns 0.
+// contractionSize returns the length of the English contraction, such as 's, at the start of the text s. It returns 0
+// if there is no contraction or if the chunk does not end after it.
 func contractionSize(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
@@ -317,8 +313,8 @@ func contractionSize(s string) int {
 	return 0
 }
 
-// numberSize returns the length of the chunk at the start of s if the chunk is certainly a
-// number and therefore a single word. Otherwise it returns 0.
+// numberSize returns the length of the chunk at the start of the text s if the chunk is certainly a number and
+// therefore a single word. Otherwise, it returns 0.
 func numberSize(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {
@@ -330,7 +326,7 @@ func numberSize(s string) int {
 	return n
 }
 
-// chunkEndsAt reports whether the chunk at the start of s certainly ends at byte n.
+// chunkEndsAt reports whether the chunk at the start of the text s certainly ends at byte n.
 func chunkEndsAt(s string, n int) bool {
 	if n == len(s) {
 		return true

@@ -1,4 +1,4 @@
-// Tests looking for a few terms against making them all.
+// Tests that compare the search for a few terms with a full analysis of the texts.
 
 package analysis
 
@@ -17,8 +17,8 @@ import (
 
 func only(terms ...string) *TermFinder { return NewTermFinder(NewTermSet(terms, nil)) }
 
-// sameFound fails unless the TermFinder makes of the fields what the Analyzer makes
-// of them, as far as the wanted terms go.
+// sameFound tests that the TermFinder and the Analyzer convert the fields to the same document, apart from terms that
+// are not wanted.
 func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	t.Helper()
 	var got, want index.Document
@@ -51,7 +51,7 @@ func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	}
 }
 
-// sameOccurrences fails unless the TermFinder finds its terms where the Analyzer makes them.
+// sameOccurrences tests that the TermFinder finds its terms at the positions that an analysis of the text returns.
 func sameOccurrences(t *testing.T, a *Analyzer, f *TermFinder, s string) {
 	t.Helper()
 	type place struct {
@@ -78,8 +78,8 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *TermFinder, s string) {
 	}
 }
 
-// Whatever the term, the words that have it are found: of all beginnings, all
-// endings that stems lose, and the words that are no rule's.
+// TestFinderFindsEveryForm tests that all words of a wanted term are found, for any term: words with all possible
+// first letters, words with all endings that stemming removes, and the words in wordsWithoutRule.
 func TestFinderFindsEveryForm(t *testing.T) {
 	testenv.Sequential(t)
 	endings := strings.Fields(
@@ -178,8 +178,8 @@ func TestFinderOnTexts(t *testing.T) {
 	}
 }
 
-// What a TermFinder keeps of chunks is dropped when it is much; it finds all the
-// same.
+// TestFinderForgets tests that a TermFinder empties its cache if it is full, and that this does not change what it
+// finds.
 func TestFinderForgets(t *testing.T) {
 	a, f := NewAnalyzer(), only("b7", "harbor", "77.5")
 	r := rand.New(rand.NewPCG(3, 4))
@@ -230,7 +230,7 @@ func FuzzFinder(f *testing.F) {
 	})
 }
 
-// BenchmarkFinder measures what BenchmarkDocs does, for a question of five words.
+// BenchmarkFinder measures the same work as BenchmarkDocs, for a question of five words.
 func BenchmarkFinder(b *testing.B) {
 	texts := benchTexts()
 	b.SetBytes(int64(len(texts) * 1000))
@@ -244,7 +244,7 @@ func BenchmarkFinder(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
 }
 
-// What a TermFinder finds stands where it says.
+// TestOccurrences tests that a TermFinder reports the correct positions.
 func TestOccurrences(t *testing.T) {
 	f := NewTermFinder(NewTermSet([]string{"lamp", "harbour", "getusernam", "17"}, nil))
 	var got []string

@@ -1,5 +1,4 @@
-// This file folds text: it removes differences in letter case, diacritics and character
-// width.
+// This file folds text: it removes differences in letter case, diacritics and character width.
 
 package analysis
 
@@ -12,11 +11,10 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/decompositions
 
-// Fold returns s in lower case and without diacritics. It removes combining marks of Latin,
-// Greek and Cyrillic letters, and replaces each letter that Unicode decomposes into a
-// letter and such marks by that letter. It also replaces ß by ss, æ by ae, ø by o, ł by l
-// and a few others, and full-width letters by ordinary letters. If nothing changes, it
-// returns s itself.
+// Fold returns the text s in lower case and without diacritics. It removes combining marks of Latin, Greek and
+// Cyrillic letters. If Unicode decomposes a letter into another letter and such marks, Fold replaces the letter by the
+// other letter. It also replaces ß by ss, æ by ae, ø by o, ł by l and some others, and full-width letters by ordinary
+// letters. If nothing changes, Fold returns s itself.
 func Fold(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || isUpper(c) {
@@ -39,7 +37,7 @@ func foldFrom(s string, index int) string {
 			b.WriteByte(byte(r))
 			continue
 		case r >= 0x300 && r <= 0x36f:
-			continue // drop a combining mark
+			continue // Drop the combining mark.
 		case r >= 0xff01 && r <= 0xff5e:
 			r -= 0xff01 - '!'
 		}
@@ -60,7 +58,7 @@ func foldFrom(s string, index int) string {
 	return b.String()
 }
 
-// baseLetter returns the letter without its marks.
+// baseLetter returns the letter r without its marks.
 func baseLetter(r rune) rune {
 	switch r {
 	case 'ø':
@@ -74,7 +72,7 @@ func baseLetter(r rune) rune {
 	case 'ı':
 		return 'i'
 	case 'й':
-		return r // keep й, which is a letter of its own
+		return r // Keep й, because it is a separate letter.
 	}
 	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int {
 		return int(p[0] - r)

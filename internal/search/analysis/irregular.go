@@ -1,10 +1,10 @@
-// This file lists irregular forms of English words, which no rule about endings covers.
+// This file lists irregular forms of English words, to which the rules for endings do not apply.
 
 package analysis
 
 import "strings"
 
-// irregular maps an irregular form to the word whose stem it gets.
+// irregular maps each irregular form to the word whose stem is used for the form.
 var irregular = func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.SplitSeq(irregularForms, ",") {
@@ -16,9 +16,9 @@ var irregular = func() map[string]string {
 	return m
 }()
 
-// irregularForms has in each entry a word followed by its irregular forms. Some forms are also
-// other words (found, left, saw, felt). Such a form is listed if it is more likely a form of the
-// verb in the text of a memory. lay, bore, wound, bound, ground and rose are not listed.
+// Each entry of irregularForms contains a word and its irregular forms. Some of these forms are also separate words
+// (found, left, saw, felt). Such a form is listed only if it is more likely the form of the verb in the text of a
+// memory. Therefore lay, bore, wound, bound, ground and rose are not listed.
 const irregularForms = `
 arise arose arisen, awake awoke awoken, bear borne, beat beaten, become became, begin began begun, bend bent,
 bite bit bitten, bleed bled, blow blew blown, break broke broken, breed bred, bring brought, build built,

@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// maxCachedChunks limits the size of the cache, to about 10 MB.
+// maxCachedChunks is the maximum number of chunks in the cache. It limits the cache to about 10 MB.
 const maxCachedChunks = 1 << 16
 
-// unitCache is a cache of chunks and their terms. It is a special hash table, because filling
-// an index spends most of its time in look-ups. In the usual case, a chunk is a single word
-// and has at most 16 bytes, and a look-up needs three memory accesses:
+// unitCache is a cache of chunks and their terms. It is a special hash table, because most of the time for filling an
+// index is spent in look-ups. Usually, a chunk is a single word of at most 16 bytes, and a look-up needs three memory
+// accesses:
 //
 //	slots     by hash      ──► number of a chunk; linear probing
 //	chunks    by number    ──► its bytes, the term of its first unit
@@ -31,45 +31,45 @@ type unitCache struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
-	slots        []slot // length is a power of two, and at least half the slots are free
-	chunks       []cachedChunk
-	terms        []term
-	texts        []string
-	units        []unit
-	termByText   map[string]uint32
-	wantedTerms  *TermSet // terms whose units are stored, without numbers (nil means all terms, with numbers)
+	slots      []slot // The length is a power of two. At least half of the slots are free.
+	chunks     []cachedChunk
+	terms      []term
+	texts      []string
+	units      []unit
+	termByText map[string]uint32
+	// terms whose units are stored, without numbers (nil if the units of all terms are stored, with numbers)
+	wantedTerms  *TermSet
 	wordRoot     func(word string) string
-	scratchUnits []unit // scratch
+	scratchUnits []unit // temporary memory for reuse
 
-	indexNumbers *index.TermNumbers // numbers of the terms in an index that is being built
+	indexNumbers *index.TermNumbers // numbers of the terms in the index that is being built
 }
 
 type slot struct {
 	hash        uint32 // upper part of the hash (the lower part selects the slot)
-	chunkNumber uint32 // number of the chunk plus 1 (0 if the slot is free)
+	chunkNumber uint32 // number of the chunk plus one (0 if the slot is free)
 }
 
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
 	ends            textEnds
-	firstTerm       uint32 // term of the first unit
-	firstUnit       uint32 // index of its first unit in units
+	firstTerm       uint32 // number of the term of the first unit
+	firstUnit       uint32 // index of the first unit in unitCache.units
 	length          uint8
 	unitCount       uint8 // number of stored units
 	startsWithWhole bool  // the first unit is a whole
-	partCount       uint8 // number of stored and other units, except wholes
+	partCount       uint8 // number of units of the chunk, stored or not, without wholes
 	hasUnits        bool  // the chunk has units, stored or not
 }
 
-// term is a term, and its index in the document that is being built.
+// term is a term in the cache, with its index in the document that is being built.
 type term struct {
 	text           string
-	documentNumber uint64 // number of the last analyzed document with the term
-	documentIndex  int    // index of the term in that document's Terms
+	documentNumber uint64 // number of the last analyzed document that contains the term
+	documentIndex  int    // index of the term in the Terms of that document
 }
 
-// textEnds has the first and last bytes of a text. For a text of at most 16 bytes, these are
-// all bytes.
+// textEnds contains the first and the last bytes of a text. If the text has at most 16 bytes, it contains all bytes.
 type textEnds [2]uint64
 
 func chunkEnds(s string) textEnds {
@@ -90,9 +90,9 @@ func readUint32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newUnitCache returns an empty cache with this number of slots, a power of two. root must
-// return the term of a word. The hash seeds are random, so that nobody can construct a text
-// whose chunks all get the same hash. They do not affect results.
+// newUnitCache returns an empty cache with the given number of slots, which must be a power of two. The function root
+// must return the term of a word. The hash seeds are random, so that nobody can construct a text whose chunks all have
+// the same hash. The seeds do not affect results.
 func newUnitCache(root func(word string) string, slots int) unitCache {
 	return unitCache{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
@@ -111,7 +111,7 @@ func (k *unitCache) hash(s string, e textEnds) uint64 {
 	return hi ^ lo
 }
 
-// removeAll removes all chunks but keeps the allocated memory.
+// removeAll removes all chunks from the cache but keeps the allocated memory.
 func (k *unitCache) removeAll() {
 	clear(k.slots)
 	clear(k.texts)
@@ -124,13 +124,13 @@ func (k *unitCache) removeAll() {
 	k.indexNumbers = new(index.TermNumbers)
 }
 
-// isFull reports whether the cache exceeds its limit.
+// isFull reports whether the cache exceeds its maximum number of chunks.
 func (k *unitCache) isFull() bool {
 	return len(k.chunks) > maxCachedChunks || len(k.terms) > 2*maxCachedChunks
 }
 
-// findOrAnalyze returns the cached data of a chunk with at most maxWholeBytes bytes. If the chunk is new,
-// it is analyzed. The result is valid until the next call.
+// findOrAnalyze returns the cached data of a chunk. If the chunk is not in the cache, findOrAnalyze analyzes the
+// chunk. The chunk must have at most maxWholeBytes bytes. The result is valid until the next call of findOrAnalyze.
 func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 	e := chunkEnds(c)
 	hash := k.hash(c, e)
@@ -146,7 +146,8 @@ func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 			}
 		}
 	}
-	if k.wantedTerms == nil { // with only, the caller keeps the texts unchanged, so a copy is not needed
+	// If wantedTerms is set, the text does not have to be copied, because the caller never changes it.
+	if k.wantedTerms == nil {
 		c = strings.Clone(c)
 	}
 	n, from := uint32(len(k.chunks)), len(k.units)
@@ -166,8 +167,7 @@ func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 	return &k.chunks[n]
 }
 
-// chunkUnits returns the units of a chunk. A chunk that is too long for the cache is analyzed
-// each time.
+// chunkUnits returns the units of a chunk. If the chunk is too long for the cache, it is analyzed each time.
 func (k *unitCache) chunkUnits(c string) []unit {
 	if len(c) <= maxWholeBytes {
 		return k.storedUnits(k.findOrAnalyze(c))
@@ -179,9 +179,8 @@ func (k *unitCache) chunkUnits(c string) []unit {
 // storedUnits returns the stored units of a chunk.
 func (k *unitCache) storedUnits(s *cachedChunk) []unit { return k.units[s.firstUnit:][:s.unitCount] }
 
-// appendNumberedUnits appends the units of a chunk to us and numbers their terms. It leaves out units that
-// must not be stored. It also returns the number of units that are not wholes, and whether
-// the chunk has any units.
+// appendNumberedUnits appends the units of a chunk to us and assigns numbers to their terms. It omits the units that
+// must not be stored. It also returns the number of units that are not wholes, and whether the chunk has any units.
 func (k *unitCache) appendNumberedUnits(us []unit, c string) (_ []unit, parts int, hasUnits bool) {
 	k.scratchUnits = appendUnits(k.scratchUnits[:0], c, k.wordRoot)
 	for _, u := range k.scratchUnits {
@@ -196,7 +195,7 @@ func (k *unitCache) appendNumberedUnits(us []unit, c string) (_ []unit, parts in
 		}
 		n, ok := k.termByText[u.text]
 		if !ok {
-			if len(c) > maxWholeBytes { // copy the text, because a substring would keep the whole chunk in memory
+			if len(c) > maxWholeBytes { // Copy the text, because a substring would keep the whole chunk in memory.
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))

@@ -1,4 +1,4 @@
-// Tests the table of chunks against cutting each again.
+// Tests that compare the cache of chunks with a new analysis of each chunk.
 
 package analysis
 
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is known of a chunk is what cutting it gives, however alike chunks are:
-// of all lengths, with the same beginning and end, in part already known.
+// TestKnownAsCut tests that the cached units of a chunk are equal to the units that an analysis returns. The chunks
+// are similar: they have all lengths and the same first and last bytes, and some of them are already in the cache.
 func TestKnownAsCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	a := NewAnalyzer()
@@ -19,7 +19,7 @@ func TestKnownAsCut(t *testing.T) {
 	for range 20_000 {
 		n := 1 + rng.IntN(70)
 		b := []byte(strings.Repeat("s", n))
-		for range rng.IntN(4) { // most letters are alike
+		for range rng.IntN(4) { // most letters are equal
 			b[rng.IntN(n)] = "abS_./9"[rng.IntN(7)]
 		}
 		c := string(b)
@@ -45,8 +45,7 @@ func TestKnownAsCut(t *testing.T) {
 	}
 }
 
-// benchTexts are texts of 1 kB of a language whose words come as often as those
-// of English do.
+// benchTexts returns texts of 1 kB of random words. The frequencies of the words are like those of English words.
 func benchTexts() []string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(rng, 1.1, 4, 60_000)
@@ -65,7 +64,7 @@ func benchTexts() []string {
 	return texts
 }
 
-// BenchmarkDocs measures texts of 1 kB, from the first text on.
+// BenchmarkDocs measures the analysis of texts of 1 kB, including the first text.
 func BenchmarkDocs(b *testing.B) {
 	texts := benchTexts()
 	b.SetBytes(int64(len(texts) * 1000))
@@ -79,7 +78,7 @@ func BenchmarkDocs(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
 }
 
-// TestPlainChunks checks that a plain chunk has the unit that it would have without the shorter way for plain chunks.
+// TestPlainChunks tests that a plain chunk has the same unit as without the faster code for plain chunks.
 func TestPlainChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 3))
 	plain := 0

@@ -1,5 +1,5 @@
-// Work grows with the text: no chunk is long, memory is linear, and a context
-// that is done is seen soon.
+// Tests that the work grows only linearly with the size of a text: chunks are short, memory is linear, and an ended
+// context is noticed soon.
 
 package analysis
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// shapes are what texts of many scripts, and hostile ones, repeat.
+// shapes contains the parts that the test texts repeat. They belong to texts of many scripts and to hostile texts.
 var shapes = map[string]string{
 	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ",
 	"Hebrew":     "נמל ",
@@ -41,7 +41,7 @@ func TestWorkIsLinear(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			small := strings.Repeat(unit, 2*maxChunkBytes/len(unit))
 			large := small + small
-			// What is compared within a chunk is bounded by this.
+			// The length of a chunk limits the work that is done for each chunk.
 			for from, to := nextChunk(large, 0); from < to; from, to = nextChunk(large, to) {
 				if to-from > maxChunkBytes+8 {
 					t.Fatalf("a chunk has %d bytes, want at most about %d", to-from, maxChunkBytes)
@@ -54,7 +54,7 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// looked is a context that is done from the second look on.
+// looked is a context that is done from the second check on.
 type looked struct {
 	context.Context
 	looks int

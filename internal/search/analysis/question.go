@@ -1,5 +1,4 @@
-// This file analyzes a query's text: the words, the type of answer that the query asks for, and the
-// phrases.
+// This file analyzes the texts of a query: its words, the type of answer that it asks for, and its phrases.
 
 package analysis
 
@@ -9,56 +8,56 @@ import (
 	"strings"
 )
 
-// A QueryText has the texts of a query.
+// A QueryText contains the texts of a query.
 type QueryText struct {
-	Words    string   // text to rank by
-	Required []string // words or phrases that a document must have, or word* for a prefix
-	Excluded []string // words or phrases that a document must not have, or word* for a prefix
-	Prefixes []string // rank by all words that begin with one of these prefixes
+	Words    string   // text whose words determine the ranking
+	Required []string // words, phrases or prefixes (written as word*) that a document must contain
+	Excluded []string // words, phrases or prefixes (written as word*) that a document must not contain
+	Prefixes []string // all words that begin with one of these prefixes also determine the ranking
 }
 
 // A Word is a term of a question.
 type Word struct {
 	Term string
-	Word string // the word as written, but in lower case and folded (see [Fold])
+	Word string // the word in the question, folded (see [Fold])
 	N    int    // number of occurrences in the question
 }
 
-// A QueryClause is an analyzed word or phrase that a query requires or excludes. A QueryClause has either the
-// terms of the word or phrase, as [Analyzer.TermSequence] returns them, or a prefix.
+// A QueryClause is an analyzed word, phrase or prefix that a query requires or excludes. A QueryClause contains either
+// the terms of the word or phrase, in the form that [Analyzer.TermSequence] returns, or the prefix.
 type QueryClause struct {
 	Text       string
-	IsExcluded bool // excluded
+	IsExcluded bool // a document must not match the clause
 	Terms      []string
 	Prefix     *Prefix
 }
 
-// A Prefix is the beginning of words that a query looks for.
+// A Prefix is the beginning of the words that a query searches for.
 type Prefix struct {
-	Text string // folded (see [Fold])
+	Text string // folded text of the prefix (see [Fold])
 	Term string // term that the prefix would have if it were a whole word
 }
 
-// A Question has the analyzed texts of a query.
+// A Question contains the analyzed texts of a query.
 type Question struct {
-	// Words are the distinct terms of the words in order, without stop words. If there are only stop
-	// words, Words has these, and StopWords is set.
+	// Words contains the distinct terms of the question's words in order, without stop words. If all words are stop
+	// words, Words contains the stop words, and StopWords is true.
 	Words     []Word
 	StopWords bool
 
-	Clauses  []QueryClause // the required words and phrases, followed by the excluded
+	Clauses  []QueryClause // the required words, phrases and prefixes, followed by the excluded ones
 	Prefixes []Prefix
 
-	// AsksForTime is set if the words ask for a time: "when" occurs before the first word that is not
-	// a stop word, or "how long", "what year" or a similar expression occurs anywhere.
+	// AsksForTime is true if the question asks for a time. This is the case if "when" occurs before the first word
+	// that is not a stop word, or if "how long", "what year" or a similar expression occurs anywhere.
 	AsksForTime bool
-	// AddressesProgram is set if "you" or "your" occurs. The question may then be about something
-	// that a program said.
+	// AddressesProgram is true if "you" or "your" occurs. The question may then be about something that a program
+	// said.
 	AddressesProgram bool
 }
 
-// timeNouns are the words that make a question ask for a time if they follow "what" or "which", as in
-// "what year".
+// timeNouns contains the words that make a question ask for a time if they follow "what" or "which", as in "what
+// year".
 var timeNouns = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
 
 // AnalyzeQuestion analyzes the texts of a query. If ctx is done, it returns early.
@@ -78,13 +77,14 @@ func (a *Analyzer) AnalyzeQuestion(ctx context.Context, t QueryText) Question {
 	return q
 }
 
-// analyzeRankWords returns the words by which a query ranks, and whether the query asks for a time or addresses the
-// program. If the query has only stop words, the stop words are used.
+// analyzeRankWords returns the words that determine the ranking of a query, and whether the query asks for a time or
+// addresses the program. If all words of the query are stop words, the stop words are used.
 func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
 	var q Question
 	var stop []Word
 	var words wordSet
-	// before is the previous word. begun is set after the first word that is not a stop word
+	// The variable before contains the previous word. The variable begun is true after the first word that is not a
+	// stop word.
 	before, begun := "", false
 	a.eachChunk(ctx, s, func(us []unit) {
 		for _, u := range us {
@@ -95,7 +95,7 @@ func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
 			}
 		}
 		word := ""
-		if len(us) == 1 { // an identifier or a name with several parts, such as YouTube, does not ask for anything
+		if len(us) == 1 { // An identifier or name with several parts, such as YouTube, does not ask for anything.
 			word = us[0].word
 		}
 		switch word {
@@ -120,10 +120,10 @@ func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
 	return q
 }
 
-// wordSet collects the distinct words of a question in order, and counts them.
+// wordSet collects the distinct words of a question in order, and counts their occurrences.
 type wordSet struct {
 	words       []Word
-	indexByTerm map[string]int // index in words by term (nil while words is short)
+	indexByTerm map[string]int // index in the words by term (nil while there are few words)
 }
 
 func (s *wordSet) add(w Word) {
@@ -138,7 +138,7 @@ func (s *wordSet) add(w Word) {
 	s.words[i].N++
 }
 
-// find returns the index of a term, or -1 if the set does not have it.
+// find returns the index of a term. If the set does not contain the term, find returns -1.
 func (s *wordSet) find(term string) int {
 	if len(s.words) <= maxLinearUnits {
 		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })
@@ -155,8 +155,8 @@ func (s *wordSet) find(term string) int {
 	return -1
 }
 
-// TermSequence returns the terms of a text's words in order, without wholes. Phrases are
-// compared by this sequence. If ctx is done, it returns early.
+// TermSequence returns the terms of a text's words in order, without wholes. Phrases are compared by these sequences.
+// If ctx is done, TermSequence returns early.
 func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	var ts []string
 	a.eachChunk(ctx, s, func(us []unit) {
@@ -169,8 +169,8 @@ func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	return ts
 }
 
-// CountTerms returns for each term how often it occurs in the text, including wholes. If ctx
-// is done, it returns early.
+// CountTerms returns the number of occurrences in the text of each of the terms. The terms may be wholes. If ctx is
+// done, CountTerms returns early.
 func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) []int {
 	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
 	for i, t := range terms {
@@ -186,7 +186,7 @@ func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) 
 	return n
 }
 
-// eachChunk calls fn with the units of each chunk in the text, until ctx is done.
+// eachChunk calls fn with the units of each chunk in the text. It stops if ctx is done.
 func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]unit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -4,10 +4,9 @@ package analysis
 
 import "strings"
 
-// Stem returns the stem of an English word in lower-case ASCII letters and apostrophes. It
-// implements Snowball's English algorithm, also called Porter2
-// (snowballstem.org/algorithms/english/stemmer.html, version of 2020). It returns words
-// with other characters, and words of fewer than three letters, unchanged.
+// Stem returns the stem of an English word of lower-case ASCII letters and apostrophes. It implements Snowball's
+// English algorithm, which is also called Porter2 (snowballstem.org/algorithms/english/stemmer.html, version of 2020).
+// Stem does not change words that contain other characters, and words of fewer than three letters.
 func Stem(word string) string {
 	if len(word) < 3 {
 		return word
@@ -22,7 +21,7 @@ func Stem(word string) string {
 	}
 	word = strings.TrimPrefix(word, "'")
 	if len(word) < 3 {
-		return word // without the apostrophe, the word is too short to have an ending
+		return word // Without the apostrophe, the word is too short to have an ending.
 	}
 	var buf [64]byte
 	w := stemmer{letters: append(buf[:0], word...)}
@@ -30,7 +29,7 @@ func Stem(word string) string {
 	w.setRegions()
 	w.step0()
 	w.step1a()
-	switch string(w.letters) { // the later steps must not change these words
+	switch string(w.letters) { // The following steps must not change these words.
 	case "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed":
 		return string(w.letters)
 	}
@@ -51,7 +50,7 @@ func Stem(word string) string {
 	return string(w.letters)
 }
 
-// stemExceptions are the words whose stems the algorithm lists explicitly.
+// stemExceptions contains the stems of the words that the algorithm lists explicitly.
 var stemExceptions = map[string]string{
 	"skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie",
 	"idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
@@ -59,11 +58,10 @@ var stemExceptions = map[string]string{
 	"bias": "bias", "andes": "andes",
 }
 
-// stemmer has the state of a word while it is being stemmed. A y that is a consonant is
-// written Y.
+// stemmer is the state of a word while it is being stemmed. A y that is a consonant is written as Y.
 type stemmer struct {
 	letters []byte
-	r1, r2  int // start offsets of the regions R1 and R2
+	r1, r2  int // start offsets of the regions R1 and R2 in the word
 }
 
 func isVowel(c byte) bool {
@@ -74,7 +72,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// markY replaces each y at the start or after a vowel by Y.
+// markY replaces each y at the start of the word or after a vowel by Y.
 func (w *stemmer) markY() {
 	for i, c := range w.letters {
 		if c != 'y' {
@@ -86,8 +84,8 @@ func (w *stemmer) markY() {
 	}
 }
 
-// setRegions sets R1, the part after the first consonant that follows a vowel, and R2, which
-// is defined in the same way within R1.
+// setRegions determines the regions R1 and R2. R1 is the part of the word after the first consonant that follows a
+// vowel. R2 is defined within R1 in the same way.
 func (w *stemmer) setRegions() {
 	next := func(i int) int {
 		for ; i < len(w.letters) && !isVowel(w.letters[i]); i++ {
@@ -113,7 +111,7 @@ func (w *stemmer) hasSuffix(s string) bool {
 	return n >= 0 && string(w.letters[n:]) == s
 }
 
-// replaceSuffix replaces the last n bytes.
+// replaceSuffix replaces the last n bytes of the word.
 func (w *stemmer) replaceSuffix(n int, suffix string) {
 	w.letters = append(w.letters[:len(w.letters)-n], suffix...)
 }
@@ -121,7 +119,7 @@ func (w *stemmer) replaceSuffix(n int, suffix string) {
 func (w *stemmer) isSuffixInR1(n int) bool { return len(w.letters)-n >= w.r1 }
 func (w *stemmer) isSuffixInR2(n int) bool { return len(w.letters)-n >= w.r2 }
 
-// hasVowelBefore reports whether there is a vowel before the last n bytes.
+// hasVowelBefore reports whether there is a vowel before the last n bytes of the word.
 func (w *stemmer) hasVowelBefore(n int) bool {
 	for _, c := range w.letters[:max(0, len(w.letters)-n)] {
 		if isVowel(c) {
@@ -131,9 +129,8 @@ func (w *stemmer) hasVowelBefore(n int) bool {
 	return false
 }
 
-// isShortSyllableAt reports whether a short syllable ends at i. A short syllable is a consonant, a
-// vowel, and a consonant other than w, x and Y, or a vowel at the start of the word and a
-// consonant.
+// isShortSyllableAt reports whether a short syllable ends at i. A short syllable consists either of a consonant, a
+// vowel and a consonant other than w, x and Y, or of a vowel at the start of the word and a consonant.
 func (w *stemmer) isShortSyllableAt(i int) bool {
 	switch {
 	case i == 2:

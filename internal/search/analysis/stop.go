@@ -1,13 +1,13 @@
-// This file lists stop words: words of a query that do not help to find anything.
+// This file lists stop words, which are words of a query that do not help to find anything.
 
 package analysis
 
 import "strings"
 
-// Words in stopWords are ignored in a query that also has other words. They are articles, pronouns,
-// prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a
-// question to a memory. The terms of documents include stop words, so that phrases with stop words
-// can match. The words are folded by [Fold], and endings after an apostrophe are removed.
+// stopWords contains the words that are ignored in a query that also has other words. They are articles, pronouns,
+// prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a question to a
+// memory. The terms of documents include stop words, so that phrases with stop words can match. The words in stopWords
+// are folded by [Fold], and their endings after an apostrophe are removed.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`

@@ -1,5 +1,5 @@
-// This file implements Tokens, a compact list of a text's words, in which terms can be
-// searched repeatedly without reading the text again.
+// This file implements Tokens, a compact list of the words of a text. Terms can be searched for in the list repeatedly
+// without reading the text again.
 
 package analysis
 
@@ -9,16 +9,15 @@ import (
 	"sync"
 )
 
-// Tokens are the words of a text. They are immutable and keep a reference to the text.
+// Tokens is the list of the words of a text. It is immutable and keeps a reference to the text.
 type Tokens struct {
 	text string
 
-	// Each token is one number. Its lower 16 bits are the distance in bytes from the start of the
-	// previous token. For a plain word (lower-case letters after a lower-case or capital letter),
-	// the upper 16 bits are the first three letters (see packThree). The upper 16 bits are
-	// numberToken for a number and chunkToken for any other chunk. Three more numbers follow a
-	// chunkToken: the number of its words, and the signature of its terms in two parts. A
-	// spaceToken is not a word. It only increases the distance to the next token.
+	// The list of tokens. A token is a number. Its lower 16 bits are the distance in bytes from the start of the
+	// previous token. For a plain word (lower-case letters after a lower-case or capital letter), the upper 16 bits
+	// are the first three letters (see packThree). For a number, they are numberToken. For any other chunk, they are
+	// chunkToken, and three more numbers follow: the number of words in the chunk, and the signature of the chunk's
+	// terms in two parts. A token with spaceToken is not a word, but only increases the distance to the next token.
 	encoded []uint32
 }
 
@@ -26,15 +25,15 @@ const (
 	distanceBits = 16
 	maxDistance  = 1<<distanceBits - 1
 
-	// packThree never returns these values.
+	// These values differ from all results of packThree.
 	spaceToken  = 1<<15 - 1
 	numberToken = 1<<15 - 2
 	chunkToken  = 1<<15 - 3
 )
 
-// termSignature returns the signature of a term. As in a Bloom filter, a signature has one
-// or two of 64 bits. A chunk's signature is the union of its terms' signatures. If it
-// lacks a bit of the term, the chunk does not have the term.
+// termSignature returns the signature of a term. As in a Bloom filter, one or two of the 64 bits of a signature are
+// set. The signature of a chunk is the union of the signatures of its terms. If a chunk's signature lacks a bit of a
+// term's signature, the chunk does not contain the term.
 func termSignature(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
@@ -42,11 +41,11 @@ func termSignature(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareCaches are caches that already contain terms from earlier texts. Reusing a cache saves
-// analysis, because texts have most of their words in common.
+// spareCaches contains caches with terms from earlier texts for reuse. The reuse of a cache saves work, because texts
+// have most of their words in common.
 var spareCaches = sync.Pool{New: func() any { return new(unitCache) }}
 
-// borrowCache returns a cache from spareCaches. The caller must put it back.
+// borrowCache returns a cache from spareCaches. The caller must return the cache to spareCaches.
 func borrowCache() *unitCache {
 	k := spareCaches.Get().(*unitCache)
 	if k.slots == nil || k.isFull() {
@@ -55,8 +54,8 @@ func borrowCache() *unitCache {
 	return k
 }
 
-// Tokenize returns the tokens of a text for use with any [TermFinder]. If ctx is done, it
-// returns early and the tokens must not be used.
+// Tokenize returns the tokens of a text, which can be used with any [TermFinder]. If ctx is done, Tokenize returns
+// early, and the caller must not use the result.
 func Tokenize(ctx context.Context, s string) *Tokens {
 	k := borrowCache()
 	defer spareCaches.Put(k)
@@ -99,10 +98,10 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 		words = append(words, uint32(parts), uint32(signature), uint32(signature>>32))
 		i = to
 	}
-	return &Tokens{s, append([]uint32(nil), words...)} // copy the tokens to a slice without spare capacity
+	return &Tokens{s, append([]uint32(nil), words...)} // Copy the tokens to a slice without spare capacity.
 }
 
-// chunkSignature returns the number of words in a chunk, and the chunk's signature.
+// chunkSignature returns the number of words in a chunk and the signature of the chunk.
 func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 	for _, u := range k.chunkUnits(c) {
 		signature |= termSignature(u.text)
@@ -113,8 +112,8 @@ func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 	return parts, signature
 }
 
-// FindOccurrences calls fn for each occurrence of a wanted term in the text. at is the number of
-// words up to the end of the occurrence. It returns the number of words.
+// FindOccurrences calls fn for each occurrence of a wanted term in the text. The argument at of fn is the number of
+// words up to the end of the occurrence. FindOccurrences returns the number of words in the text.
 func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
 	k := borrowCache()
 	defer spareCaches.Put(k)
@@ -157,7 +156,7 @@ func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (w
 	return words
 }
 
-// matchesSignature reports whether a chunk with this signature may have a wanted term.
+// matchesSignature reports whether a chunk with this signature may contain a wanted term.
 func (f *TermFinder) matchesSignature(signature uint64) bool {
 	if f.termSignatures == nil {
 		return true
@@ -170,13 +169,13 @@ func (f *TermFinder) matchesSignature(signature uint64) bool {
 	return false
 }
 
-// FindInText is like [TermFinder.FindOccurrences] for a text without tokens. If ctx is done, it returns
+// FindInText is like [TermFinder.FindOccurrences], for a text without tokens. If ctx is done, FindInText returns
 // early.
 func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term string, at int)) (words int) {
 	return f.FindOccurrences(Tokenize(ctx, s), fn)
 }
 
-// FindTerms returns the terms of the choice that occur in a text.
+// FindTerms returns the wanted terms that occur in a text.
 func (f *TermFinder) FindTerms(s string) map[string]bool {
 	found := map[string]bool{}
 	f.FindInText(context.Background(), s, func(term string, _ int) { found[term] = true })

@@ -1,4 +1,4 @@
-// This file recognizes words that say when something happens.
+// This file recognizes words that specify when something happens.
 
 package analysis
 
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// timeTerms are the terms of words that say when something happened or will happen. May is
-// missing, because it is usually a verb.
+// timeTerms contains the terms of words that specify when something happened or will happen. The word may is not
+// included, because it is usually a verb.
 var timeTerms = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
@@ -23,11 +23,11 @@ january february march april june july august september october november decembe
 	return m
 })
 
-// MayBeDate reports whether a word in a question may belong to a date. Such a word starts with a
-// digit or is the name of a month.
+// MayBeDate reports whether a word in a question may belong to a date. Such a word starts with a digit or is the name
+// of a month.
 func MayBeDate(word string) bool { return (word != "" && isDigit(word[0])) || monthNames()[word] }
 
-// monthNames are the names of the months in lower case.
+// monthNames returns the names of the months in lower case.
 var monthNames = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for i := time.January; i <= time.December; i++ {
@@ -36,8 +36,8 @@ var monthNames = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// MentionsTime reports whether the text has a word that says when, such as "yesterday",
-// "last", "week" or the name of a month.
+// MentionsTime reports whether the text contains a word that specifies a time, such as "yesterday", "last", "week" or
+// the name of a month.
 func (a *Analyzer) MentionsTime(text string) bool {
 	tells := false
 	a.eachChunk(context.Background(), text, func(us []unit) {

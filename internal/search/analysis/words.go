@@ -1,11 +1,11 @@
 // This file splits chunks into words, and converts words to terms.
 
-// Package analysis converts a text to terms, which are the words of the index, for the default
-// ranking. It analyzes documents field by field, and queries. It does not depend on entries or scores.
+// Package analysis converts texts to terms for the default ranking. Terms are the words of the index. The package
+// analyzes documents field by field, and queries. It does not depend on entries or scores.
 //
-// A text is split into chunks. A chunk is the longest sequence of letters, digits and marks
-// that are joined by single connectors, such as snake_case or
-// internal/search/analysis/words.go. These are examples of chunks and their terms:
+// A text is split into chunks. A chunk is a sequence of letters, digits and marks that is as long as possible. Single
+// connectors can join the parts of a chunk, as in snake_case or internal/search/analysis/words.go. These are examples
+// of chunks and their terms:
 //
 //	Rachel's              rachel
 //	bought                buy                      irregular forms, then stems
@@ -20,8 +20,8 @@
 //	❤️, 🇩🇪                 ❤, 🇩🇪                    an emoji is a word
 //	👨‍👩‍👧                    👨, 👩, 👧; 👨‍👩‍👧
 //
-// The terms after a semicolon are called wholes: they combine several words. Wholes can be
-// found like other terms, but do not count as words of the text.
+// The terms after a semicolon are called wholes, because they combine several words. Wholes can be found like other
+// terms, but they do not count as words of the text.
 package analysis
 
 import (
@@ -35,14 +35,14 @@ import (
 // unit is a term of a chunk.
 type unit struct {
 	term       uint32 // number of the term in the cache
-	isWhole    bool   // the term combines several words, which are separate units
-	isStopWord bool   // the word at this unit is a stop word
+	isWhole    bool   // the term combines several words, which are also separate units
+	isStopWord bool   // the word of this unit is a stop word
 	text       string // text of the term
-	word       string // the word as written, but in lower case and folded
+	word       string // the word in the text, but in lower case and folded
 }
 
-// Size limits. If a compound such as getUserName has more than maxWholeBytes bytes, the whole is not a term, and
-// only its parts can be found. A word with more than maxWordBytes bytes is cut, so that a line of base64 needs
+// Limits in bytes. If a compound such as getUserName is longer than maxWholeBytes, the whole is not a term, and only
+// its parts can be found. If a word is longer than maxWordBytes, it is truncated, so that a line of base64 needs
 // little memory.
 const (
 	maxWholeBytes = 64 // in bytes
@@ -52,12 +52,12 @@ const (
 // unitSet collects the units of a chunk.
 type unitSet struct {
 	units        []unit
-	firstOfChunk int             // index of the chunk's first unit
-	unitTexts    map[string]bool // texts of the units before index known (nil while there are few)
+	firstOfChunk int             // index of the first unit of the chunk
+	unitTexts    map[string]bool // texts of the first indexedUnits units (nil while there are only a few units)
 	indexedUnits int
 }
 
-// maxLinearUnits is the maximum number of units for linear search.
+// maxLinearUnits is the maximum number of units for which linear search is used.
 const maxLinearUnits = 32
 
 // addPart adds a unit that is a part of the chunk.
@@ -65,8 +65,7 @@ func (s *unitSet) addPart(text, word string) {
 	s.units = append(s.units, unit{text: text, word: word})
 }
 
-// addWhole adds a unit that consists of several parts, unless the chunk has a unit with the same
-// text.
+// addWhole adds a unit that combines several parts, unless the chunk already has a unit with the same text.
 func (s *unitSet) addWhole(text, word string) {
 	if !s.contains(text) {
 		s.units = append(s.units, unit{text: text, word: word, isWhole: true})
@@ -97,7 +96,7 @@ func (s *unitSet) addEmoji(c string) {
 	}
 }
 
-// splitEmoji returns the emoji in a text of emojiSize bytes, and their combination without
+// splitEmoji returns the parts of an emoji with the length that emojiSize returns, and the whole emoji without
 // variants and skin tones.
 func splitEmoji(emoji string) (parts []string, whole string) {
 	whole = strings.Map(func(r rune) rune {
@@ -109,8 +108,7 @@ func splitEmoji(emoji string) (parts []string, whole string) {
 	return strings.Split(whole, string(zeroWidthJoiner)), whole
 }
 
-// addIdentifier adds units for the parts of an identifier, such as getUserName, and for the
-// whole without its hyphens.
+// addIdentifier adds the units of an identifier, such as getUserName: its parts, and the whole without its hyphens.
 func (s *unitSet) addIdentifier(c string, root func(word string) string) {
 	parts := splitIdentifier(c)
 	joined := ""
@@ -124,8 +122,8 @@ func (s *unitSet) addIdentifier(c string, root func(word string) string) {
 	}
 }
 
-// appendUnits appends the units of a chunk to us: the parts in order, and each whole after its
-// parts. root must return the term of a folded word.
+// appendUnits appends the units of a chunk to us. The parts are in order, and each whole follows its parts. The
+// function root must return the term of a folded word.
 func appendUnits(us []unit, c string, root func(word string) string) []unit {
 	if isPlainWord(c) {
 		w := Fold(c)
@@ -145,7 +143,7 @@ func appendParts(us []unit, c string, root func(word string) string) []unit {
 	for element := range strings.SplitSeq(c, "/") {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
-		if isNumberChunk(element) { // a version, a date or a decimal number
+		if isNumberChunk(element) { // the element is a version, a date or a decimal number
 			w := text.TruncateBytes(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWordBytes)
 			set.addPart(w, w)
 			addVersions(&set, w)
@@ -164,10 +162,11 @@ func appendParts(us []unit, c string, root func(word string) string) []unit {
 	return set.units
 }
 
-// isPlainWord reports whether the chunk is a single word of ASCII letters and digits. No capital follows a lower-case
-// letter, and no lower-case letter follows a capital, except the first. Most chunks are plain.
+// isPlainWord reports whether the chunk is a single word of ASCII letters and digits. In such a chunk, no capital
+// follows a lower-case letter, and except for the second character, no lower-case letter follows a capital. Most
+// chunks are plain.
 func isPlainWord(c string) bool {
-	hasLower, hasUpper := false, false // apart from the first character
+	hasLower, hasUpper := false, false // in the characters after the first
 	for i := 1; i < len(c); i++ {
 		switch {
 		case isLower(c[i]):
@@ -182,7 +181,8 @@ func isPlainWord(c string) bool {
 	return len(c) <= maxWordBytes && !isMixed && (isLower(c[0]) || isUpper(c[0]) || isDigit(c[0]))
 }
 
-// isLetterWord reports whether the chunk consists of lower-case ASCII letters after a first letter of either case.
+// isLetterWord reports whether the chunk consists of a lower-case or capital ASCII letter followed by lower-case ASCII
+// letters.
 func isLetterWord(c string) bool {
 	for i := 1; i < len(c); i++ {
 		if !isLower(c[i]) {
@@ -192,8 +192,8 @@ func isLetterWord(c string) bool {
 	return len(c) <= maxWordBytes && (isLower(c[0]) || isUpper(c[0]))
 }
 
-// isNumberChunk reports whether the chunk consists of digits with at least one connector. A
-// v may precede the digits, and letters may follow the first connector, as in 1.2.0-rc1.
+// isNumberChunk reports whether the chunk consists of digits and at least one connector. A v may precede the digits.
+// After the first connector there may also be letters, as in 1.2.0-rc1.
 func isNumberChunk(s string) bool {
 	if s[0]|0x20 == 'v' && len(s) > 1 {
 		s = s[1:]
@@ -214,8 +214,8 @@ func isNumberChunk(s string) bool {
 	return false
 }
 
-// addVersions adds the beginnings of a version with at least three parts. For 1.2.3-rc1 these
-// are 1.2 and 1.2.3.
+// addVersions adds the shorter versions with which a version of at least three parts begins. For 1.2.3-rc1, these are
+// 1.2 and 1.2.3.
 func addVersions(set *unitSet, version string) {
 	dots := 0
 	for i := range len(version) {
@@ -232,11 +232,11 @@ func addVersions(set *unitSet, version string) {
 	}
 }
 
-// contractionEndings are the endings that may follow an apostrophe in an English word.
+// contractionEndings contains the endings that may follow an apostrophe in an English word.
 var contractionEndings = []string{"s", "t", "d", "m", "ve", "ll", "re"}
 
-// splitIdentifier splits an identifier at hyphens, underscores and apostrophes, and before capitals
-// that start a word. English endings after an apostrophe are removed.
+// splitIdentifier splits an identifier at its hyphens, underscores and apostrophes, and before each capital that
+// begins a word. It removes English endings after an apostrophe.
 func splitIdentifier(s string) []string {
 	var parts []string
 	from := 0
@@ -272,8 +272,8 @@ func splitIdentifier(s string) []string {
 	return parts
 }
 
-// addWord adds the terms of a word and returns the folded word. Chinese, Japanese and
-// Korean characters are added in pairs.
+// addWord adds the terms of a word and returns the folded word. Chinese, Japanese and Korean characters are added in
+// pairs.
 func addWord(w string, root func(word string) string, addPart func(text, word string)) string {
 	f := Fold(w)
 	if !hasWideRune(f) {
@@ -285,8 +285,8 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 		}
 		return f
 	}
-	// f[from:i] is the current sequence of characters that are not wide. If wide is set, it is the
-	// previous wide character. alone is set if this wide character is not part of a pair yet.
+	// The range f[from:i] is the current run of characters that are not wide. The variable wide contains the previous
+	// character if that character is wide. The variable alone is true if this character does not belong to a pair yet.
 	from := 0
 	wide := false
 	alone := false
@@ -325,9 +325,9 @@ func hasWideRune(s string) bool {
 	return false
 }
 
-// isWide reports whether r belongs to a script whose characters are indexed in pairs. These are the
-// scripts of Chinese, Japanese and Korean, and the scripts of South-East Asia that are written
-// without spaces between words: Thai, Lao, Burmese, Khmer and Javanese.
+// isWide reports whether the character r belongs to a script whose characters are indexed in pairs. These are the
+// scripts of Chinese, Japanese and Korean, and the scripts of South-East Asia that do not use spaces between words:
+// Thai, Lao, Burmese, Khmer and Javanese.
 func isWide(r rune) bool {
 	switch {
 	case r < 0x0e00:
@@ -341,8 +341,8 @@ func isWide(r rune) bool {
 		(r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) || (r >= 0x20000 && r <= 0x3ffff)
 }
 
-// Root returns the term of a folded word. This is the word's stem or, for an irregular
-// form, the stem of its base form.
+// Root returns the term of a folded word. The term is the stem of the word. For an irregular form, it is the stem of
+// the base form.
 func Root(word string) string {
 	if root, ok := irregular[word]; ok {
 		word = root
