@@ -1,14 +1,13 @@
-// This file merges two versions of an entry, and keeps both texts where the two sides changed the same lines.
+// This file merges two versions of an entry. If both sides changed the same lines, the result contains both texts.
 //
-// Labels and aliases are merged as sets. A value that one side added is added, and a value that one
-// side removed is removed. The content is merged line by line. If both sides changed the same or
-// adjacent lines, both texts are kept in the entry, between comments, and the entry gets the label
-// conflict:content.
+// Labels and aliases are merged as sets. A value that one side added is added, and a value that one side removed is
+// removed. The content is merged line by line. If both sides changed the same or adjacent lines, the entry contains
+// both texts between special comments, and gets the label conflict:content.
 //
-// The order of merges does not matter. A version is treated as a set of changes to the base. A
-// merge is the union of two such sets. A conflict contains the complete text of each change, so
-// that the next merge can find the changes again. This is limited by the comparison of lines,
-// which is ambiguous if lines are repeated.
+// The order of several merges does not matter. A version is treated as a set of changes to the base, and a merge is
+// the union of two such sets. A conflict contains the complete text of each change, so that the next merge can
+// determine the changes again. If lines are repeated, the comparison of lines is ambiguous, so that the order may
+// matter.
 
 package threeway
 
@@ -23,12 +22,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// LabelConflict is the key of the labels that name the parts of an entry in which a merge kept both versions:
+// LabelConflict is the key of the labels that specify the parts of an entry for which a merge kept both versions:
 // conflict:content, conflict:name and conflict:status.
 const LabelConflict = "conflict"
 
-// The lines before, between and after the two texts of a conflict. They are comments, which
-// Markdown does not render.
+// These lines are before, between and after the two texts of a conflict. They are comments, which Markdown does not
+// display.
 const (
 	conflictOpen = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label " +
 		"conflict away -->"
@@ -36,13 +35,14 @@ const (
 	conflictClose = "<!-- conflict: end -->"
 )
 
-// errNestedConflict is returned if both sides change a conflict. Then git merges the file line by line, and
-// the user has to resolve the conflict.
+// errNestedConflict is returned if both sides change a conflict. In this case, git merges the file line by line, and
+// the user must resolve the conflict.
 var errNestedConflict = errors.New("there is a conflict in it already, which this merge touches")
 
-// MergeKeepingBoth merges two versions a and b of an entry that were derived from o. They may be
-// swapped. If both sides changed the same part, the result has both versions of the part, and the label
-// conflict:PART. It returns an error if both sides change a conflict of an earlier merge. The result has no kind.
+// MergeKeepingBoth merges two versions a and b of an entry that were derived from the base o. The result is the same
+// if a and b are swapped. If both sides changed the same part of the entry, the result contains both versions of the
+// part and has the label conflict:PART. If both sides changed a conflict of an earlier merge, MergeKeepingBoth returns
+// an error. The kind of the result is not set.
 func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlierTime(a.Created, b.Created)
@@ -52,7 +52,7 @@ func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 		e.Name = a.Name
 	case a.Name == o.Name:
 		e.Name = b.Name
-	default: // keep both names, so that users of both names find the entry
+	default: // Both names are kept, so that users of either name can find the entry.
 		e.Name = min(a.Name, b.Name)
 		names = []string{a.Name, b.Name}
 		conflicts["name"] = true
@@ -64,7 +64,7 @@ func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(o.Labels, l)
 	}); len(both) > 1 {
-		conflicts["status"] = true // the two sides set different new values
+		conflicts["status"] = true // The two sides set different new values.
 	}
 	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {
@@ -80,8 +80,9 @@ func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeAliases merges the aliases of two versions, which may be swapped. The aliases of base come first,
-// in their order, followed by the new aliases, sorted. add contains further aliases of the result.
+// mergeAliases merges the aliases of two versions. The result is the same if the versions are swapped. It contains the
+// aliases of the base in their order, followed by the new aliases in sorted order. The parameter add contains further
+// aliases for the result.
 func mergeAliases(base, a, b, add []string) []string {
 	merged := mergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
 	place := func(s string) int {
@@ -95,7 +96,7 @@ func mergeAliases(base, a, b, add []string) []string {
 	return slices.Compact(merged)
 }
 
-// earlierTime returns the earlier of two times. It ignores a zero time.
+// earlierTime returns the earlier of two times. If one of the times is zero, earlierTime returns the other time.
 func earlierTime(a, b time.Time) time.Time {
 	if a.IsZero() {
 		return b
@@ -113,8 +114,8 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// mergeLines applies both sides' changes to the lines of base. isConflict is set if both texts were
-// kept for a change.
+// mergeLines applies the changes of both sides to the lines of the base. isConflict is true if the result contains
+// both texts for a change.
 func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
 	ca, err := lineChanges(base, a)
 	if err != nil {
@@ -131,8 +132,8 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 	return out, isConflict, err
 }
 
-// conflictOfChanges returns the lines of a conflict of changes that overlap or touch. For each change, the conflict
-// contains the affected lines of the base with only this change applied.
+// conflictOfChanges returns the lines of a conflict of changes that overlap or are adjacent. For each change, the
+// conflict contains the affected lines of the base with only this change applied.
 func conflictOfChanges(base []string, cs []diff.LineChange, to int) ([]string, error) {
 	from := cs[0].From
 	var texts [][]string
@@ -151,8 +152,8 @@ func isConflictLine(s string) bool {
 	return s == conflictOpen || s == conflictOr || s == conflictClose
 }
 
-// lineChanges returns the changes from the base to a version. If the version contains a
-// conflict, it returns the changes for each of the conflict's texts.
+// lineChanges returns the changes from the base to a version. If the version contains a conflict, lineChanges returns
+// the changes for each text of the conflict.
 func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
@@ -185,9 +186,8 @@ func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 	return out, nil
 }
 
-// hasRedundantText reports whether a text in a conflict contains only changes that another text of the
-// conflict also contains, for example because it equals the base. A list of changes could not
-// represent such a text.
+// hasRedundantText reports whether a text in a conflict contains only changes that another text of the conflict also
+// contains. For example, the text may be equal to the base. A list of changes could not represent such a text.
 func hasRedundantText(all [][]diff.LineChange) bool {
 	for i, a := range all {
 		for j, b := range all {
@@ -210,16 +210,16 @@ func conflictLines(texts [][]string) (out []string) {
 	return append(out, conflictClose)
 }
 
-// placeholder is a placeholder line that replaces a conflict in a text. A content cannot contain a NUL.
-// The line for conflict number n consists of n+1 NULs.
+// placeholder is a line that replaces a conflict in a text. The line for the conflict with number n consists of n+1
+// NUL characters. A content cannot contain a NUL.
 const placeholder = "\x00"
 
 func isPlaceholder(s string) bool { return strings.HasPrefix(s, placeholder) }
 
 func placeholderNumber(s string) int { return len(s) - 1 }
 
-// replaceConflicts replaces each conflict in a text by its placeholder line, and returns the texts of
-// each conflict. Conflicts without an end marker are not replaced.
+// replaceConflicts replaces each conflict in a text by a placeholder line. It also returns the texts of each conflict.
+// It does not replace a conflict without an end marker.
 func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
 	for i := 0; i < len(side); i++ {
 		end := -1

@@ -1,4 +1,4 @@
-// Tests of the ops for the difference of two versions.
+// Tests of the operations for the difference between two versions.
 
 package threeway
 

@@ -1,7 +1,7 @@
-// Package threeway merges two versions of an entry that were derived from a common base. Loads, imports, team files,
-// synchronisation, stores over files, reverts and edits in a session use it. [MergeEntry] reports a conflict if both
-// sides changed the same lines. [MergeKeepingBoth] keeps both texts of a conflict in the entry. Lines are merged by
-// package diff. [ReplaceOps] returns the ops that turn one version into another.
+// Package threeway merges two versions of an entry that were derived from a common base. It is used for loads,
+// imports, team files, synchronization, stores over files, reverts and edits in a session. [MergeEntry] reports a
+// conflict if both sides changed the same lines. [MergeKeepingBoth] keeps both texts of a conflict in the entry.
+// Package diff merges the lines. [ReplaceOps] returns the operations that replace one version by another.
 package threeway
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // MergeEntry merges the content, the aliases and the labels of two versions of an entry. The other fields of the
-// result are those of ours. isClean is false if both sides changed the same or adjacent lines of the content. In this
-// case, the result has the content of ours.
+// result are equal to those of ours. isClean is false if both sides changed the same or adjacent lines of the content.
+// In this case, the result has the content of ours.
 func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bool) {
 	merged = ours.Clone()
 	content, isClean := diff.MergeLines(base.Content, ours.Content, theirs.Content)
@@ -24,14 +24,14 @@ func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bo
 	return merged, isClean
 }
 
-// MergeAliasesAndLabels merges the aliases and the labels of two versions of an entry, which never conflict.
+// MergeAliasesAndLabels merges the aliases and the labels of two versions of an entry. Such a merge has no conflicts.
 func MergeAliasesAndLabels(base, ours, theirs *oxbow.Entry) (aliases []string, labels []oxbow.Label) {
 	return mergeSets(base.Aliases, ours.Aliases, theirs.Aliases), MergeLabels(base.Labels, ours.Labels, theirs.Labels)
 }
 
-// mergeSets merges two sets that were derived from base. The result contains a value that one side added,
-// and lacks a value that one side removed. If only one side changed, the result is this side.
-// Otherwise it has the order of ours, followed by the values that only theirs added.
+// mergeSets merges two sets that were derived from base. The result contains each value that one side added, and does
+// not contain the values that one side removed. If only one side changed the set, the result is the set of this side.
+// Otherwise, the result has the order of ours, followed by the values that only theirs added.
 func mergeSets[T comparable](base, ours, theirs []T) []T {
 	if slices.Equal(ours, base) {
 		return slices.Clone(theirs)
@@ -50,8 +50,8 @@ func mergeSets[T comparable](base, ours, theirs []T) []T {
 	return out
 }
 
-// MergeLabels merges two sets of labels that were derived from base, and sorts the result. An entry has at
-// most one confidence. If both sides changed the confidence, the result has the confidence of ours.
+// MergeLabels merges two sets of labels that were derived from base, and sorts the result. An entry can have only one
+// confidence. If both sides changed the confidence, the result has the confidence of ours.
 func MergeLabels(base, ours, theirs []oxbow.Label) []oxbow.Label {
 	merged := mergeSets(base, ours, theirs)
 	isConfidence := func(l oxbow.Label) bool { return l.Key == oxbow.LabelConfidence }

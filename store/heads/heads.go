@@ -1,6 +1,5 @@
-// Package heads lists a store's entries without their contents, so that a caller can choose entries
-// and then read only the contents that it needs. An entry without its content is called a head (see
-// [oxbow.Head]).
+// Package heads lists the entries of a store without their contents, so that a caller can choose entries and then read
+// only the contents that it needs. An entry without its content is called a head (see [oxbow.Head]).
 package heads
 
 import (
@@ -10,19 +9,20 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// List has a store's entries as of one moment.
+// List contains the entries of a store as of one moment.
 type List struct {
-	All  iter.Seq2[oxbow.Head, error]               // yields heads ordered by ID (an error ends the iteration)
-	Read func(ids []uint64) ([]*oxbow.Entry, error) // returns entries whose heads were not whole
+	// yields the heads in the order of their IDs (an error ends the iteration)
+	All  iter.Seq2[oxbow.Head, error]
+	Read func(ids []uint64) ([]*oxbow.Entry, error) // returns the entries with these IDs, for heads that are not whole
 }
 
-// Needs describes the data that heads must have.
+// Needs describes the data that heads must contain.
 type Needs struct {
-	Keys  []string // keys in filter terms and keys of labels, and [store.HeadName]
-	Names []string // entries with such a name or alias get a whole head
+	Keys  []string // the keys of terms in filters, the keys of labels, and [store.HeadName]
+	Names []string // an entry with such a name or alias must have a whole head
 }
 
-// AddFilter adds the keys and names that the filter refers to.
+// AddFilter adds the keys and names to which the filter refers.
 func (a *Needs) AddFilter(f oxbow.Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {
@@ -36,9 +36,9 @@ func (a *Needs) AddFilter(f oxbow.Filter) {
 	}
 }
 
-// View calls fn with the heads of a store's entries. They are valid until fn returns. If a
-// head could not be read, View calls fn again with whole heads. If the store is not an
-// [oxbow.HeadViewer] or lacks the requested data, all heads are whole.
+// View calls fn with the heads of a store's entries. The heads are valid until fn returns. If a head could not be
+// read, View calls fn again with whole heads. If the store is not an [oxbow.HeadViewer] or lacks the requested data,
+// all heads are whole.
 func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
 	if v := oxbow.CapabilitiesOf(s).HeadViewer; v != nil {
 		ok, err := v.ViewHeads(

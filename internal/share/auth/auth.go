@@ -1,8 +1,8 @@
 // This file declares the permissions of a client.
 
-// Package auth identifies a server's client, and determines which entries of a memory the client
-// may read and change. [Permissions] describe this. A client gets its permissions with a token
-// from [Tokens]. Combined permissions allow only the operations that all permissions allow.
+// Package auth identifies the client of a server, and determines which entries of a memory the client may read and
+// change. [Permissions] describe what a client may do. A client gets its permissions with a token from [Tokens]. If
+// several permissions are combined, only the operations that all of them allow are allowed.
 package auth
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Permissions restrict a client. The zero Permissions allow everything.
+// Permissions restrict what a client may do. The zero Permissions allow everything.
 type Permissions struct {
 	ReadOnly bool     // the client cannot change anything
-	Profile  string   // memory profile that restricts the client ("" for no profile)
-	Projects []string // if not empty, only entries in these projects are permitted
-	Kinds    []string // if not empty, only entries of these kinds are permitted
+	Profile  string   // memory profile that restricts the client ("" if there is no profile)
+	Projects []string // projects of the permitted entries (empty if all projects are permitted)
+	Kinds    []string // kinds of the permitted entries (empty if all kinds are permitted)
 }
 
 // AreLimited reports whether the permissions exclude some projects or kinds.
 func (r Permissions) AreLimited() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// Intersect returns permissions that allow only the operations that both r and o allow. If r and o have
-// different profiles, or lists of projects or kinds without a common element, the error matches
+// Intersect returns permissions that allow only the operations that both r and o allow. If r and o have different
+// profiles, or if their lists of projects or kinds have no common element, Intersect returns an error that matches
 // [oxbow.ErrInvalid].
 func (r Permissions) Intersect(o Permissions) (Permissions, error) {
 	combined := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
@@ -54,7 +54,7 @@ func intersect(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
-	// keep the order of b, because new entries get the first element
+	// The order of b is kept, because new entries get the first element.
 	common := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
 	if len(common) == 0 {
 		return nil, &oxbow.InvalidError{
@@ -66,9 +66,9 @@ func intersect(listName string, a, b []string) ([]string, error) {
 	return common, nil
 }
 
-// Scope returns the permissions, without the profile, as a scope with a title. The caller will
-// combine the scope with the scopes below. A new entry without a project gets the first permitted
-// project that all of these scopes allow. If the permissions restrict nothing, ok is false.
+// Scope returns a scope with the given title that corresponds to the permissions without their profile. It returns
+// false if the permissions restrict nothing. The caller must combine the scope with the scopes in below. A new entry
+// without a project gets the first permitted project that all of these scopes allow.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -88,9 +88,9 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 	return FitAddedLabels(s, below...), true
 }
 
-// FitAddedLabels adapts the labels that scope s adds to new entries, because the scopes below may forbid them.
-// If a scope forbids a label, FitAddedLabels chooses another value that s allows. If all scopes together allow
-// no value, FitAddedLabels removes the label.
+// FitAddedLabels returns the scope s with changes to the labels that it adds to new entries, because the scopes in
+// below may forbid these labels. If a scope forbids a label, FitAddedLabels chooses another value that s allows. If
+// there is no value that all scopes allow, FitAddedLabels removes the label.
 func FitAddedLabels(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {
@@ -120,7 +120,7 @@ func forbidsLabel(s scope.Scope, l oxbow.Label) bool {
 	})
 }
 
-// String describes the permissions in words.
+// String returns a description of the permissions in words.
 func (r Permissions) String() string {
 	s := "reads and writes"
 	if r.ReadOnly {
@@ -144,7 +144,7 @@ func (r Permissions) String() string {
 	return s + " what is of " + strings.Join(parts, " and ")
 }
 
-// Check returns an error matching [oxbow.ErrInvalid] if a project or kind is not valid.
+// Check returns an error if a project or kind is not valid. The error matches [oxbow.ErrInvalid].
 func (r Permissions) Check() error {
 	for _, p := range r.Projects {
 		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p}).Check(); err != nil {

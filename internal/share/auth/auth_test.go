@@ -1,4 +1,4 @@
-// Tests what rights come to, and how a file of tokens is read.
+// Tests the effect of permissions and the parsing of token files.
 
 package auth
 
@@ -50,7 +50,8 @@ func TestAnd(t *testing.T) {
 	}
 }
 
-// What a client may see and write, on a real memory, over another scope.
+// TestScope tests which entries of a real memory a client may see and change if the scope of its permissions is
+// combined with another scope.
 func TestScope(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx := t.Context()
@@ -89,7 +90,7 @@ func TestScope(t *testing.T) {
 	if !slices.Equal(names, []string{"b", "c"}) {
 		t.Errorf("seen are %v, want b and c", names)
 	}
-	// Of the upper rights' projects, the first that the lower allow.
+	// The new entry gets the first project of the upper permissions that the lower permissions allow.
 	if e, err := v.Remember(ctx, oxbow.Entry{Name: "new", Content: "x"}); err != nil ||
 		!slices.Equal(e.Values(oxbow.LabelProject), []string{"c"}) {
 		t.Errorf("Remember = %+v, %v, want project c", e.Labels, err)
@@ -223,8 +224,8 @@ func TestParseTokensDiagnostics(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, what is accepted can be found by none but its secrets,
-// and what is not says where.
+// FuzzParseTokens tests with arbitrary files that each accepted token can be found only by its secret, and that each
+// error has a position.
 func FuzzParseTokens(f *testing.F) {
 	f.Add("ci a-secret-of-24-characters ro project=harbor # x\n")
 	f.Add("vtt sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 rw profile=vtt\r\n")

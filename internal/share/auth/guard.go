@@ -1,5 +1,5 @@
-// This file decides which HTTP requests a server answers, by the requested host, the origin of the
-// web page, and the token.
+// This file decides which HTTP requests a server answers. The decision depends on the requested host, the origin of
+// the web page, and the token.
 
 package auth
 
@@ -19,47 +19,47 @@ import (
 // MaxBody is the maximum body size of an HTTP request, in bytes.
 const MaxBody = 4 << 20
 
-// Guard decides which HTTP requests a server answers.
+// A Guard decides which HTTP requests a server answers.
 //
-// The guarded handlers must be served only on a loopback address.
+// The handlers that use a Guard must be served only on a loopback address.
 type Guard struct {
-	// Tokens are the valid tokens. A request must contain a valid token, as "Authorization:
-	// Bearer …". If Tokens is empty and Verify is nil, every request is refused.
+	// Tokens contains the valid tokens. Each request must contain a valid token in the form "Authorization: Bearer …".
+	// If Tokens is empty and Verify is nil, all requests are refused.
 	Tokens Tokens
 
-	// Hosts are additional values of the Host header, without port. The names of this machine
-	// (localhost, 127.0.0.0/8, ::1) are always allowed. UNSAFE: a web page that makes a browser
-	// resolve such a name to this machine can send requests as far as the token check.
+	// Hosts contains additional permitted values of the Host header, without a port. The names of this machine
+	// (localhost, 127.0.0.0/8, ::1) are always permitted. UNSAFE: a web page that makes a browser resolve such a name
+	// to this machine can send requests that get as far as the check of the token.
 	Hosts []string
 
-	// Origins are additional values of the Origin header, such as "https://example.org". Origins on
-	// this machine are always allowed. UNSAFE: scripts of pages with this origin may send requests.
+	// Origins contains additional permitted values of the Origin header, such as "https://example.org". Origins on
+	// this machine are always permitted. UNSAFE: scripts of pages with such an origin may send requests.
 	Origins []string
 
-	// Verify returns the token for a secret that is not in Tokens, for example a secret that a
-	// provider signed. If Verify cannot check the secret now, it returns an [*UncheckedError]. If
-	// Verify is nil, only Tokens are valid.
+	// Verify returns the token for a secret that is not in Tokens, for example for a secret that a provider signed. If
+	// Verify cannot check the secret at present, it returns an [*UncheckedError]. If Verify is nil, only the tokens in
+	// Tokens are valid.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
-	// MetadataURL is the URL at which clients find the provider of tokens for Verify. It may be empty.
+	// MetadataURL is the URL at which clients find the provider of the tokens that Verify accepts. It may be "".
 	MetadataURL string
 
-	// LargeBodyPath is the path of a handler that allows more than MaxBody bytes and limits the request
-	// size itself. It may be empty.
+	// LargeBodyPath is the path of a handler that permits more than MaxBody bytes and limits the size of its requests
+	// itself. It may be "".
 	LargeBodyPath string
 }
 
-// RefusedError is returned for a request that a [Guard] refuses.
+// A RefusedError is returned for a request that a [Guard] refuses.
 type RefusedError struct {
 	Status      int // HTTP status: 401, 403, 413 or 503
 	Reason      string
-	metadataURL string        // URL at which clients find the provider of tokens, or ""
-	retryAfter  time.Duration // for 503: the time after which another attempt may succeed
+	metadataURL string        // URL at which clients find the provider of tokens (may be "")
+	retryAfter  time.Duration // for the status 503: time after which another attempt may succeed
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// UncheckedError is returned for a token that cannot be checked now. The token may be valid.
+// An UncheckedError is returned for a token that cannot be checked at present. The token may be valid.
 type UncheckedError struct {
 	Err  error
 	Wait time.Duration // time to wait before the next attempt
@@ -68,11 +68,11 @@ type UncheckedError struct {
 func (e *UncheckedError) Error() string { return e.Err.Error() }
 func (e *UncheckedError) Unwrap() error { return e.Err }
 
-// Admit returns the token of a request, or a [*RefusedError]. The status is 403 if Host or Origin
-// is not allowed, 401 if the request has no valid token, and 503 if tokens cannot be checked now.
-// The status is 413 if the request declares more than [MaxBody] bytes, unless the request's path is
-// g.LargeBodyPath. With 413, Admit also returns the token, which the handler needs to explain the refusal.
-// If the request does not declare its size, the handler must limit the body.
+// Admit returns the token of a request. If the request is refused, Admit returns a [*RefusedError]. Its status is 403
+// if the Host or Origin header is not permitted, 401 if the request has no valid token, and 503 if tokens cannot be
+// checked at present. The status is 413 if the request declares more than [MaxBody] bytes and its path is not
+// g.LargeBodyPath. With the status 413, Admit also returns the token, because the handler needs it to explain the
+// refusal. If a request does not declare its size, the handler must limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.CheckSite(r); err != nil {
 		return Token{}, err
@@ -116,8 +116,8 @@ func (g Guard) bearerToken(r *http.Request) (Token, error) {
 	return g.Verify(r.Context(), secret)
 }
 
-// ForTenant returns a guard that accepts only the tenant's tokens. If tenant is "", the guard accepts only
-// tokens without a tenant.
+// ForTenant returns a guard that accepts only the tokens of a tenant. If tenant is "", the guard accepts only tokens
+// that do not belong to a tenant.
 func (g Guard) ForTenant(tenant string) Guard {
 	g.Tokens = g.Tokens.ForTenant(tenant)
 	if verify := g.Verify; verify != nil {
@@ -139,8 +139,8 @@ func (g Guard) IsTLSOnly() bool {
 	})
 }
 
-// CheckSite is like Admit, but checks only Host and Origin. A handler uses it if the token is
-// elsewhere, for example in a cookie.
+// CheckSite is like Admit, but checks only the Host and Origin headers. It is used by handlers whose token is not in
+// the Authorization header but, for example, in a cookie.
 func (g Guard) CheckSite(r *http.Request) error {
 	if !g.isHostAllowed(r.Host) {
 		return &RefusedError{
@@ -157,7 +157,7 @@ func (g Guard) CheckSite(r *http.Request) error {
 	return nil
 }
 
-// SetChallenge sets the header that belongs to a refusal with status 401 or 503.
+// SetChallenge sets the header that a refusal with the status 401 or 503 requires.
 func (e *RefusedError) SetChallenge(h http.Header) {
 	if e.Status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", strconv.Itoa(max(1, int((e.retryAfter+time.Second-1)/time.Second))))
@@ -171,9 +171,8 @@ func (e *RefusedError) SetChallenge(h http.Header) {
 	}
 }
 
-// isHostAllowed reports whether requests with this Host header, with or without a port, are allowed.
-// A name that only resolves to this machine is not allowed, because attacks by DNS rebinding use
-// such names.
+// isHostAllowed reports whether requests with this Host header are permitted. The header may contain a port. A name is
+// not permitted only because it resolves to this machine, because attacks by DNS rebinding use such names.
 func (g Guard) isHostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -183,7 +182,7 @@ func (g Guard) isHostAllowed(host string) bool {
 	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// isOriginAllowed reports whether requests with these Origin headers are allowed. Only browsers send Origin headers.
+// isOriginAllowed reports whether requests with these Origin headers are permitted. Only browsers send Origin headers.
 func (g Guard) isOriginAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {
@@ -196,7 +195,7 @@ func (g Guard) isOriginAllowed(origins []string) bool {
 	return true
 }
 
-// isLocalOrigin reports whether an Origin header names a page of this machine.
+// isLocalOrigin reports whether an Origin header belongs to a page on this machine.
 func isLocalOrigin(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.User != nil {

@@ -1,4 +1,4 @@
-// This file declares tenants, the users or groups that share a server, and their quotas.
+// This file declares tenants and their quotas. Tenants are the users or groups that share a server.
 
 package auth
 
@@ -13,10 +13,11 @@ import (
 	"sync"
 )
 
-// Quota limits a tenant's data and the rate of its changes. A field that is 0 limits nothing.
+// A Quota limits the data of a tenant and the rate of the tenant's changes. If a field is 0, it does not limit
+// anything.
 type Quota struct {
 	Entries int   // maximum number of entries
-	Bytes   int64 // maximum size of the memory, in bytes, including its history
+	Bytes   int64 // maximum size of the memory and its history, in bytes
 	Writes  int   // maximum number of changes per second, averaged over a short time
 }
 
@@ -32,9 +33,9 @@ var (
 	})
 )
 
-// CheckTenant returns an error if the name is not valid for a tenant. The name is also the name of
-// a directory and must be the same on every system. Therefore it may contain only lower-case
-// letters, digits, dashes and underscores.
+// CheckTenant returns an error if a name is not a valid name of a tenant. The name of a tenant is also the name of a
+// directory, and must be valid and unambiguous on each operating system. Therefore the name may contain only
+// lower-case letters, digits, dashes and underscores.
 func CheckTenant(name string) error {
 	switch {
 	case name == "" || len(name) > maxTenantNameLength:
@@ -50,7 +51,7 @@ func CheckTenant(name string) error {
 	return nil
 }
 
-// TenantNames returns the names of the tenants in the tokens, sorted.
+// TenantNames returns the sorted names of the tenants to which the tokens belong.
 func (ts Tokens) TenantNames() []string {
 	var names []string
 	for _, t := range ts {
@@ -62,25 +63,25 @@ func (ts Tokens) TenantNames() []string {
 	return slices.Compact(names)
 }
 
-// ForTenant returns the tokens for the tenant's memory. If tenant is "", it returns the tokens for
-// the server's own home.
+// ForTenant returns the tokens for the memory of a tenant. If tenant is "", it returns the tokens for the server's own
+// home.
 func (ts Tokens) ForTenant(tenant string) Tokens {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
 }
 
-// onlyMetrics is the value of [Token.Only] for a token that can only read metrics.
+// onlyMetrics is the value of [Token.Only] for a token that can only be used to read metrics.
 const onlyMetrics = "metrics"
 
-// ReadsMetrics reports whether the token may read the metrics of all tenants. This is true for tokens
-// that are only for metrics, and for tokens that may read all data in the server's own home.
+// ReadsMetrics reports whether the token may be used to read the metrics of all tenants. This is the case for tokens
+// that are only for metrics, and for tokens that give access to all data in the server's own home.
 func (t Token) ReadsMetrics() bool {
 	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.AreLimited() && t.Rights.Profile == "")
 }
 
-// quotaKeys lists the keys of a line that limits a tenant.
+// quotaKeys contains the keys that a line with the quota of a tenant may have.
 var quotaKeys = []string{"entries", "bytes", "writes"}
 
-// addQuota adds the quota that a line specifies. It returns false if the line does not specify a
+// addQuota adds the quota that a line of a token file specifies. It returns false if the line does not specify a
 // quota.
 func addQuota(quotas map[string]Quota, words []string) (isQuota bool, err error) {
 	if !strings.HasPrefix(words[0], "tenant=") {
@@ -127,7 +128,7 @@ func parseQuota(words []string) (tenant string, q Quota, err error) {
 	return tenant, q, nil
 }
 
-// sizeUnits lists the units that may follow a number of bytes.
+// sizeUnits contains the units that may follow a number of bytes.
 var sizeUnits = []struct {
 	name string
 	size int64
@@ -151,7 +152,7 @@ func parseSize(s string, allowUnit bool) (int64, error) {
 	return int64(n) * size, err
 }
 
-// DescribeRights describes in words what a client with this token may do.
+// DescribeRights returns a description of what a client with this token may do.
 func (t *Token) DescribeRights() string {
 	switch {
 	case t.Only != "":

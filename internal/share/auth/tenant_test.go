@@ -1,4 +1,4 @@
-// Tests names of tenants, their tokens, and the lines that bound them.
+// Tests the names of tenants, the tokens of tenants, and the lines of a token file that limit tenants.
 
 package auth
 

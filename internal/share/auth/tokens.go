@@ -19,29 +19,28 @@ import (
 
 // Limits of a token file.
 const (
-	MaxTokenFile    = 1 << 20 // bytes
-	maxTokens       = 1000    // number of tokens in a file
-	minSecretLength = 16      // length of a secret, in characters
+	MaxTokenFile    = 1 << 20 // maximum size of a token file in bytes
+	maxTokens       = 1000    // maximum number of tokens in a token file
+	minSecretLength = 16      // minimum number of characters in a secret
 )
 
-// Token identifies a client by its secret.
+// A Token identifies a client by its secret.
 type Token struct {
-	Name   string // name for people, or "" if the server has only one token without a name
-	Line   int    // line number in the token file, from 1 (0 if the token is not from a file)
-	Tenant string // tenant of the memory to which the token gives access ("" for the server's own home)
-	Only   string // "metrics" if the token permits no access to a memory (otherwise "")
+	Name   string // name that is shown to people ("" if the server has a single token, which has no name)
+	Line   int    // line of the token in the token file, starting at 1 (0 if the token is not from a file)
+	Tenant string // tenant whose memory the token gives access to ("" for the server's own home)
+	Only   string // "metrics" if the token gives no access to a memory (otherwise "")
 	Rights Permissions
 
-	digest [sha256.Size]byte // digest of the secret, which is not stored itself
+	digest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
 }
 
-// New returns a token with a secret.
+// New returns a token with the given name, secret and permissions.
 func New(name, secret string, r Permissions) Token {
 	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
 }
 
-// Title returns a name for the permissions of the token. Error messages of a scope contain this
-// name.
+// Title returns a name for the permissions of the token. The errors of the permissions' scope contain this name.
 func (t Token) Title() string {
 	if t.Name == "" {
 		return "the rights of this server"
@@ -52,15 +51,15 @@ func (t Token) Title() string {
 // Tokens contains all accepted tokens.
 type Tokens []Token
 
-// Find returns the token with a secret. Find compares the digest of the secret with the digests of
-// all tokens, which have the same length. Therefore the running time reveals nothing about the
-// tokens.
+// Find returns the token with a secret. It returns false if there is no such token. Find compares the digest of the
+// secret with the digests of all tokens. All digests have the same length, so the running time reveals nothing about
+// the tokens.
 func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	index := -1
 	for i := range ts {
-		// Set index to i if the digests are equal, without a branch that would make the time depend
-		// on the digests.
+		// Set index to i if the digests are equal. No branch is used, because the running time would then depend on
+		// the digests.
 		index = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, index)
 	}
 	if index < 0 || secret == "" {
@@ -69,31 +68,32 @@ func (ts Tokens) Find(secret string) (Token, bool) {
 	return ts[index], true
 }
 
-// hashedPrefix is the prefix of a secret that the file contains as its SHA-256 digest in hexadecimal. A
-// slower hash is not necessary, because secrets are long and random.
+// hashedPrefix is the start of a secret that the token file contains in the form of its SHA-256 digest in hexadecimal.
+// A slower hash function is not necessary, because secrets are long and random.
 const hashedPrefix = "sha256:"
 
-// ParseTokens parses a token file. file is its path, for error messages. Each line is a token:
+// ParseTokens parses the data of a token file. The parameter file is the path of the token file, which error messages
+// contain. Each line is a token:
 //
 //	# name  secret                              rights
 //	ci      kE0v1sVQxqB8oVbW2mZt5w              ro project=harbor kind=note
 //	vtt     sha256:9f86d081884c7d659a2feaa0...  rw profile=vtt-developer
 //
-// Words are separated by spaces or tabs. A value with spaces must be in double quotes (project="old
-// harbor"). A name has at most 64 ASCII letters, digits, dots, dashes and underscores. A secret has
-// at least 16 characters and no spaces, or is written as sha256: and its digest in 64 hexadecimal
-// digits. ro or rw is required. project= and kind= may be repeated, and an entry must have one of
-// the values. A word that starts with # starts a comment. Names and secrets must be unique.
+// Words are separated by spaces or tabs. A value that contains spaces must be in double quotes (project="old harbor").
+// A name consists of at most 64 ASCII letters, digits, dots, dashes and underscores. A secret has at least 16
+// characters and no spaces, or is replaced by sha256: and its digest in 64 hexadecimal digits. Either ro or rw is
+// required. project= and kind= may be repeated. The client may then use entries with any of the values. A word that
+// starts with # starts a comment. Names and secrets must be unique.
 //
-// only=metrics makes a token that can read /metrics but no memory. ro may then be omitted.
+// A token with only=metrics can be used to read /metrics, but not to use a memory. In this case, ro may be omitted.
 //
-// tenant= makes a token for the memory of that tenant. A line may limit the data of a tenant and
-// its changes per second:
+// A token with tenant= gives access to the memory of that tenant. A line can also limit the data of a tenant and the
+// number of its changes per second:
 //
 //	ops          kE0v1sVQxqB8oVbW2mZt5w   rw tenant=acme
 //	tenant=acme  entries=100000 bytes=500MB writes=50
 //
-// The error is a [profile.Diagnostics] with file and line of each problem. It contains no secrets.
+// The error is a [profile.Diagnostics] with the file and the line of each problem. It contains no secrets.
 func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, err error) {
 	quotas = map[string]Quota{}
 	var wrong profile.Diagnostics
@@ -155,7 +155,7 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	return ts, quotas, nil
 }
 
-// splitWords splits a line into words and removes quotes and comments.
+// splitWords splits a line into words, and removes quotes and comments.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	for {
@@ -185,7 +185,7 @@ func splitWords(line string) ([]string, error) {
 	}
 }
 
-// tokenOptions lists the keys that may follow ro or rw.
+// tokenOptions contains the keys that may follow ro or rw.
 var tokenOptions = []string{"profile", "project", "kind", "tenant", "only"}
 
 func parseToken(words []string) (Token, error) {
@@ -206,7 +206,7 @@ func parseToken(words []string) (Token, error) {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
-	case "only=" + onlyMetrics: // only=metrics implies the permissions
+	case "only=" + onlyMetrics: // With only=metrics, ro or rw is not necessary.
 		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)
@@ -214,7 +214,7 @@ func parseToken(words []string) (Token, error) {
 	for _, w := range rest {
 		key, value, _ := strings.Cut(w, "=")
 		if !slices.Contains(tokenOptions, key) {
-			// Do not repeat the word, because it may be a secret in the wrong place.
+			// The error does not contain the word, because the word may be a secret in the wrong place.
 			near := text.FindSimilar(key, slices.Values(tokenOptions), 1)
 			if len(near) == 0 {
 				return t, fmt.Errorf(

@@ -21,47 +21,46 @@ import (
 )
 
 const (
-	maxDepth    = 64      // depth of nested directories
-	maxFiles    = 100_000 // files in a folder
+	maxDepth    = 64      // maximum depth of nested directories
+	maxFiles    = 100_000 // maximum number of files in a folder
 	maxNoteSize = 16 << 20
 
-	// racyTime is an age. If a file was changed more recently than that, a further change may not
-	// change its modification time.
+	// If a file was changed more recently than racyTime ago, another change may not change its modification time.
 	racyTime = 2 * time.Second
 
-	// maxMissingUnasked is the number of files that may disappear at once without a question. If more files are
-	// missing, and they are more than half of the folder, the comparison withholds them.
+	// maxMissingUnasked is the maximum number of files that may disappear at once without a question. If more files
+	// are missing, and more than half of the folder's files are missing, the missing files are withheld.
 	maxMissingUnasked = 10
 
-	// maxEmptiedUnasked is the number of notes that may disappear from directories that are now empty. More are
-	// withheld, because an empty directory may be the mount point of a disk that is not mounted.
+	// maxEmptiedUnasked is the maximum number of notes that may disappear without a question from directories that are
+	// now empty. If more notes are missing, they are withheld, because an empty directory may be the mount point of a
+	// disk that is not mounted.
 	maxEmptiedUnasked = 3
 )
 
-// ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not
-// mounted.
+// ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not mounted.
 var ErrUnavailable = errors.New("the folder cannot be read")
 
 // Options configure [Compare].
 type Options struct {
 	Now time.Time
 
-	// Prune treats all missing files as deleted, even if all files of the folder are missing.
+	// Prune specifies that all missing files are treated as deleted, even if no file of the folder is left.
 	Prune bool
 }
 
-// Comparison is the difference between a folder and its state.
+// A Comparison is the difference between a folder and its state.
 type Comparison struct {
-	Changed []string          // new and changed files
-	Moved   map[string]string // maps the former name of each renamed file to its present name
-	Deleted []string          // deleted files
+	Changed []string          // names of new and changed files
+	Moved   map[string]string // present name of each renamed file, by its former name
+	Deleted []string          // names of deleted files
 
-	// Withheld are files that are missing, but may not have been deleted. Reason is the reason for
-	// withholding them.
+	// Withheld contains the names of files that are missing but may not have been deleted. Reason explains why they
+	// are withheld.
 	Withheld []string
 	Reason   string
 
-	NewProblems []string // problems that the previous state does not list
+	NewProblems []string // problems that are not in the previous state
 
 	State *State // the state after the comparison
 
@@ -71,8 +70,7 @@ type Comparison struct {
 // IsEmpty reports whether the folder is unchanged.
 func (c *Comparison) IsEmpty() bool { return len(c.Changed)+len(c.Moved)+len(c.Deleted) == 0 }
 
-// Save writes the new state into a home, if it differs from the state that was compared. at is encoded in the
-// state.
+// Save writes the new state into a home if it differs from the previous state. The new state contains Position.
 func (c *Comparison) Save(home, name string) error {
 	if !c.hasNewState {
 		return nil
@@ -80,7 +78,7 @@ func (c *Comparison) Save(home, name string) error {
 	return c.State.save(home, name)
 }
 
-// AddNotes adds notes to the state. If there are too many, the state keeps the newest notes.
+// AddNotes adds notes to the state. If there are more than maxNotes notes, the state keeps only the newest.
 func (c *Comparison) AddNotes(notes ...string) {
 	if len(notes) > 0 {
 		all := slices.Concat(c.State.notes, notes)
@@ -89,11 +87,11 @@ func (c *Comparison) AddNotes(notes ...string) {
 	}
 }
 
-// ForceSave makes Save write the state.
+// ForceSave makes Save write the state even if it did not change.
 func (c *Comparison) ForceSave() { c.hasNewState = true }
 
-// Compare compares the files of a folder with a state. An error that matches [ErrUnavailable] means that the folder
-// cannot be read, so that nothing is known about its files.
+// Compare compares the files of a folder with the state old. If the folder cannot be read, so that nothing is known
+// about its files, the error matches [ErrUnavailable].
 func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	w := noteLister{
 		fsys:      fsys,
@@ -132,8 +130,8 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// compareFile compares the size, time and inode of a file with the file's stamp in old, and reads
-// the file if these differ.
+// compareFile compares the size, the times and the inode of a file with the stamp of the file in the old state. It
+// reads the file if they differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := newFileStamp(info, was.sum)
@@ -158,8 +156,8 @@ func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old
 	}
 }
 
-// newFileStamp returns the stamp of a file with a digest. The change time of the inode is part of the stamp, because a
-// program such as rsync -t may set the modification time back after it has written a text of the same size.
+// newFileStamp returns the stamp of a file with the given digest. The stamp contains the change time of the inode,
+// because a program such as rsync -t may write a text of the same size and then set the modification time back.
 func newFileStamp(info fs.FileInfo, sum string) fileStamp {
 	return fileStamp{
 		size:       info.Size(),
@@ -170,9 +168,9 @@ func newFileStamp(info fs.FileInfo, sum string) fileStamp {
 	}
 }
 
-// findMissing divides the files of the old state that the folder lacks into renamed, deleted and withheld files. Files
-// are withheld, so that their notes are kept, if so many files are missing that the folder may be incomplete, unless
-// o.Prune is set.
+// findMissing divides the files that are in the old state but not in the folder into renamed, deleted and withheld
+// files. If so many files are missing that the folder may be incomplete, and o.Prune is false, files are withheld so
+// that their notes are kept.
 func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {
@@ -180,7 +178,7 @@ func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
 			continue
 		}
 		if w.hasParent(name, func(dir string) bool { return w.problems[dir] != "" }) {
-			c.State.files[name] = was // keep the file, because its directory cannot be read
+			c.State.files[name] = was // The directory of the file cannot be read, so the file is kept.
 			continue
 		}
 		missing = append(missing, name)
@@ -213,15 +211,15 @@ func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
 	}
 }
 
-// findRenamedFiles finds the missing files that exist under another name, which are files with the same content or
-// the same inode. It returns the remaining missing files.
+// findRenamedFiles finds the missing files that still exist under another name. The other file has the same content or
+// the same inode. findRenamedFiles returns the remaining missing files.
 func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []string) {
 	if len(missing) == 0 {
 		return nil
 	}
 	bySum, byInode := map[string]string{}, map[uint64]string{}
-	// new files come last, so that a missing file is matched with a new file rather than with a
-	// copy that existed before
+	// New files come last, so that a missing file is matched with a new file if possible, and not with a copy that
+	// existed before.
 	var files []string
 	for name := range c.State.files {
 		files = append(files, name)
@@ -259,10 +257,10 @@ type noteLister struct {
 	fsys      vfs.FS
 	fileInfos map[string]fs.FileInfo
 	problems  map[string]string
-	emptyDirs map[string]bool // directories without any file or directory
+	emptyDirs map[string]bool // directories that contain neither files nor directories
 }
 
-// hasParent reports whether a directory above a file fulfills the condition.
+// hasParent reports whether cond returns true for a directory above a file.
 func (w *noteLister) hasParent(name string, cond func(dir string) bool) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if cond(dir) {
@@ -272,8 +270,8 @@ func (w *noteLister) hasParent(name string, cond func(dir string) bool) bool {
 	return false
 }
 
-// listDir lists the notes in a directory. It returns an error only for the folder itself and for a folder that is too
-// large. Hidden files and directories, such as .obsidian and .git, are skipped.
+// listDir lists the notes in a directory. It skips hidden files and directories, such as .obsidian and .git. It
+// returns an error only if the folder itself cannot be read or if the folder is too large.
 func (w *noteLister) listDir(dir string, depth int) error {
 	list, err := w.fsys.ReadDir(dir)
 	switch {
@@ -297,7 +295,7 @@ func (w *noteLister) listDir(dir string, depth int) error {
 	return nil
 }
 
-// listDirEntry lists a note, or the notes in a directory.
+// listDirEntry lists an entry of a directory: a note, or the notes in a subdirectory.
 func (w *noteLister) listDirEntry(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name()[0] == '.':
@@ -321,7 +319,7 @@ func (w *noteLister) listDirEntry(name string, d fs.DirEntry, depth int) error {
 	return nil
 }
 
-// errorReason returns an error's message without the path, because the caller names the path already.
+// errorReason returns the message of an error without the path, because the caller adds the path.
 func errorReason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -342,7 +340,7 @@ func hashFile(fsys vfs.FS, name string) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// RecordWritten records that a file was written with this content, which came from the memory.
+// RecordWritten records that content from the memory was written to a file.
 func (c *Comparison) RecordWritten(fsys vfs.FS, name string, content []byte) error {
 	info, err := fsys.Stat(name)
 	if err != nil {
@@ -356,11 +354,11 @@ func (c *Comparison) RecordWritten(fsys vfs.FS, name string, content []byte) err
 	return nil
 }
 
-// IsCurrent reports whether a file has not changed since the comparison.
+// IsCurrent reports whether a file is unchanged since the comparison.
 func (c *Comparison) IsCurrent(fsys vfs.FS, name string) bool {
 	sum, err := hashFile(fsys, name)
 	return err == nil && sum == c.State.files[name].sum
 }
 
-// Names returns the notes' file names, sorted.
+// Names returns the sorted file names of the notes.
 func (c *Comparison) Names() []string { return slices.Sorted(maps.Keys(c.State.files)) }

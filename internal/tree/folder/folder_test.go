@@ -1,4 +1,4 @@
-// This file tests which changes of a folder a comparison finds, and which it withholds.
+// This file tests which changes of a folder a comparison finds, and which files it withholds.
 
 package folder
 
@@ -17,10 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// later is a time at which no file of a test counts as just changed.
+// later returns a time at which none of the files that a test wrote counts as recently changed.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
-// tree is a folder in a temporary directory, with its state in a home.
+// tree is a folder in a temporary directory. Its state is stored in a temporary home.
 type tree struct {
 	t         *testing.T
 	dir, home string
@@ -61,7 +61,7 @@ func (tr *tree) remove(names ...string) {
 	}
 }
 
-// compare compares the folder with its saved state, and saves the new one.
+// compare compares the folder with its saved state, and saves the new state.
 func (tr *tree) compare(prune bool) *Comparison {
 	tr.t.Helper()
 	st, err := LoadState(tr.home, "f")
@@ -146,7 +146,7 @@ func TestCompare(t *testing.T) {
 			tt.change(tr)
 			c := tr.compare(tt.prune)
 			if !slices.Equal(c.Changed, tt.changed) && len(c.Changed)+len(tt.changed) > 0 {
-				// A renamed file is in Changed as well, because it is new.
+				// A renamed file is also in Changed, because its name is new.
 				t.Errorf("changed are %v, want %v", c.Changed, tt.changed)
 			}
 			if len(c.Moved)+len(tt.moved) > 0 && !reflect.DeepEqual(c.Moved, tt.moved) {
@@ -174,7 +174,8 @@ func numbered(dir string, n int) (files []string) {
 	return files
 }
 
-// TestProblems tests that a note that cannot be read is named, and that nothing about it changes.
+// TestProblems tests that a note that cannot be read is reported, and that the comparison does not treat it as changed
+// or deleted.
 func TestProblems(t *testing.T) {
 	tr := newTree(t, "a.md", "b.md")
 	tr.compare(false)
@@ -199,7 +200,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestDamagedState tests that without a usable state, all notes are read again and none is gone.
+// TestDamagedState tests that if the state cannot be used, all notes are read again and no note counts as deleted.
 func TestDamagedState(t *testing.T) {
 	tr := newTree(t, "a.md", "b.md")
 	tr.compare(false)
@@ -221,8 +222,8 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// TestEditWithTheOldTime tests an edit that keeps a file's size, inode and modification time, as rsync -t --inplace
-// does between two devices.
+// TestEditWithTheOldTime tests that an edit is found even if the size, the inode and the modification time of the file
+// are unchanged. The command rsync -t --inplace makes such edits between two devices.
 func TestEditWithTheOldTime(t *testing.T) {
 	tr := newTree(t, "a.md", "b.md")
 	path := filepath.Join(tr.dir, "a.md")
@@ -262,8 +263,8 @@ func statFile(t *testing.T, path string) os.FileInfo {
 	return info
 }
 
-// TestStateOfVersion1 tests that a state without change times is read: its files are read again, and a file that is
-// missing since then is gone.
+// TestStateOfVersion1 tests that a state of version 1, which contains no change times, can be read. The files in this
+// state are read again, and a file that is missing since then counts as deleted.
 func TestStateOfVersion1(t *testing.T) {
 	tr := newTree(t, "a.md", "b.md")
 	c := tr.compare(false)

@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// LabelFolder is the key of the label that names the folder of an entry.
+// LabelFolder is the key of the label that specifies the folder of an entry.
 const LabelFolder = "folder"
 
 const (
 	listFile    = "memory.oxbow.folders"
 	statePrefix = "memory.oxbow.folder."
 	listVersion = 1
-	maxListSize = 1 << 20 // bytes
+	maxListSize = 1 << 20 // maximum size of the list's file in bytes
 )
 
-// Folder is a directory of notes that a memory follows.
+// A Folder is a directory of notes that a memory follows.
 type Folder struct {
 	Name  string    `json:"name"`
-	Path  string    `json:"path"`            // absolute
-	Write bool      `json:"write,omitempty"` // changes in the memory are written into the files
+	Path  string    `json:"path"`            // absolute path of the directory
+	Write bool      `json:"write,omitempty"` // changes of entries in the memory are also written to the files
 	Added time.Time `json:"added"`
 }
 
@@ -90,7 +90,7 @@ func List(home string) ([]Folder, error) {
 	return l.Folders, nil
 }
 
-// SaveList writes the list of folders. It deletes the file if the list is empty.
+// SaveList writes the list of folders into a home. If the list is empty, SaveList deletes the file.
 func SaveList(home string, folders []Folder) error {
 	if len(folders) == 0 {
 		err := os.Remove(filepath.Join(home, listFile))
@@ -114,12 +114,13 @@ func SaveList(home string, folders []Folder) error {
 	return vfs.WriteFile(fsys, listFile, append(b, '\n'), 0o600)
 }
 
-// Find returns the index of the folder with this name or path, or -1.
+// Find returns the index of the folder with this name or path. If there is no such folder, Find returns -1.
 func Find(folders []Folder, nameOrPath string) int {
 	return slices.IndexFunc(folders, func(f Folder) bool { return f.Name == nameOrPath || f.Path == nameOrPath })
 }
 
-// FreeName returns a name that none of the folders has: the name of the folder's directory, if possible.
+// FreeName returns a name for the folder at the path that none of the folders has. If possible, this is the name of
+// the directory.
 func FreeName(folders []Folder, path string) string {
 	base := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\n\\/:\"'", r) {
@@ -137,7 +138,7 @@ func FreeName(folders []Folder, path string) string {
 	return name
 }
 
-// CheckName returns an error if a folder cannot have this name.
+// CheckName returns an error if the name is not valid for a folder.
 func CheckName(name string) error {
 	if !isName(name) {
 		return fmt.Errorf("%w: %q cannot name a folder: use letters, digits, - and _", oxbow.ErrInvalid,
@@ -146,7 +147,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// isName reports whether a name is safe as a label's value and as a part of a file name.
+// isName reports whether a name can safely be used as the value of a label and as a part of a file name.
 func isName(name string) bool {
 	return name != "" && len(name) <= 100 && !strings.ContainsAny(name, " \t\n\\/:*?<>|\"'") && name[0] != '.' &&
 		(oxbow.Label{Key: LabelFolder, Value: name}).Check() == nil

@@ -1,4 +1,4 @@
-// This file reads and writes the state of a folder, which lists the files in the folder at the last
+// This file reads and writes the state of a folder. The state lists the files that the folder contained at the last
 // comparison.
 
 package folder
@@ -34,21 +34,21 @@ const (
 	stateHeadV1 = "oxbow-folder 1 "
 )
 
-// maxStateSize is the maximum size of a state's file.
+// maxStateSize is the maximum size of a state's file in bytes.
 const maxStateSize = 256 << 20
 
-// fileStamp describes a file at the time when the file was read.
+// fileStamp describes a file at the time at which the file was read.
 type fileStamp struct {
 	size       int64
 	modTime    int64 // modification time in nanoseconds
-	changeTime int64 // time of the last change of the file or its inode in nanoseconds; programs cannot set it back
+	changeTime int64 // time of the last change of the file or its inode in nanoseconds (programs cannot set it back)
 	inode      uint64
-	sum        string // digest of the content
-	isRacy     bool   // the file was changed so recently that a further change may not show
+	sum        string // digest of the content of the file
+	isRacy     bool   // the file was changed so recently that a further change may not change the times
 }
 
-// isSame reports whether a file that now has this stamp is certainly unchanged, so that it need not
-// be read again.
+// isSame reports whether a file that now has the stamp now is certainly unchanged since it had the stamp s. Such a
+// file need not be read again.
 func (s fileStamp) isSame(now fileStamp) bool {
 	isSameTime := s.modTime == now.modTime && s.changeTime == now.changeTime
 	return !s.isRacy && s.size == now.size && isSameTime && s.inode == now.inode
@@ -56,17 +56,17 @@ func (s fileStamp) isSame(now fileStamp) bool {
 
 // State is the state of a folder when it was last compared.
 type State struct {
-	Position oxbow.Position // position of the memory then
+	Position oxbow.Position // position of the memory at the comparison
 	files    map[string]fileStamp
 	problems map[string]string
-	notes    []string // at most maxNotes, the newest last
-	isNew    bool     // no state existed, so nothing is known about earlier files
+	notes    []string // at most maxNotes notes (the newest is last)
+	isNew    bool     // there was no state, so nothing is known about earlier files
 }
 
 // FileCount returns the number of notes.
 func (s *State) FileCount() int { return len(s.files) }
 
-// Problems returns the problems, in the order of their files.
+// Problems returns the problems, ordered by the names of their files.
 func (s *State) Problems() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(s.problems)) {
@@ -75,13 +75,15 @@ func (s *State) Problems() []string {
 	return all
 }
 
-// maxNotes is the number of notes that are kept. A hook cannot show notes, so they are kept until a person sees them.
+// maxNotes is the maximum number of notes in a state. Notes are kept until a person sees them, because a hook cannot
+// show notes.
 const maxNotes = 20
 
-// Notes returns the notes for a person about earlier comparisons, the newest last.
+// Notes returns the notes for a person about earlier comparisons. The newest note is last.
 func (s *State) Notes() []string { return s.notes }
 
-// LoadState returns the state of a folder in a home. A missing or damaged state is empty.
+// LoadState returns the state of a folder from a home. If the state is missing or damaged, LoadState returns an empty
+// state.
 func LoadState(home, name string) (*State, error) {
 	empty := &State{files: map[string]fileStamp{}, problems: map[string]string{}, isNew: true}
 	fsys, err := vfs.Dir(home)
@@ -101,7 +103,7 @@ func LoadState(home, name string) (*State, error) {
 	}
 	s, err := parseState(b)
 	if err != nil {
-		return empty, nil // an empty state causes all files to be read again, and removes nothing
+		return empty, nil // With an empty state, the next comparison reads all files and removes no entries.
 	}
 	return s, nil
 }
@@ -128,7 +130,8 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// parseLine parses a line after the first. hasChanged reports whether files have the field CHANGED.
+// parseLine parses a line after the first line. hasChanged must be true if the lines of files contain the field
+// CHANGED.
 func (s *State) parseLine(line string, hasChanged bool) error {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {
@@ -159,7 +162,8 @@ func (s *State) parseLine(line string, hasChanged bool) error {
 	return errDamagedState
 }
 
-// parseFile parses the line of a file after its first word.
+// parseFile parses the part after the first word of a file's line. hasChanged must be true if the line contains the
+// field CHANGED.
 func parseFile(line string, hasChanged bool) (st fileStamp, name string, err error) {
 	next := func() (field string) {
 		field, line, _ = strings.Cut(line, " ")

@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// ApproveIn is the argument of Approve: names, or a group, or the part of a group that a filter selects.
+// ApproveIn is the argument of Approve. It specifies the entries by their names, or by their group. A filter can
+// select a part of the group.
 type ApproveIn struct {
 	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
 	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`
@@ -22,9 +23,9 @@ type ApproveIn struct {
 	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
 
-// Approve lets entries be shown to models that have not asked for them. In a single change it
-// removes the labels that hold the entries back and adds [oxbow.LabelApproved]. If the caller is
-// not a person, the error matches [oxbow.ErrInvalid].
+// Approve permits that entries are shown to models that have not asked for them. In a single change, it removes the
+// labels because of which the entries are held back, and adds [oxbow.LabelApproved]. If the caller is not a person,
+// the error matches [oxbow.ErrInvalid].
 func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
@@ -76,8 +77,8 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	)
 }
 
-// groupEntryNames returns the names of a group's entries that the filter selects. If there are none, the error matches
-// [oxbow.ErrNotFound].
+// groupEntryNames returns the names of the entries of a group that the filter selects. If there are no such entries,
+// the error matches [oxbow.ErrNotFound].
 func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
 	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
 		names = nil

@@ -21,42 +21,45 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// HeldIn is the argument of ListHeld.
+// HeldIn is the argument of ListHeld. It is empty.
 type HeldIn struct{}
 
-// HeldOut lists the entries that are held back, that is, shown to a model only on
-// request.
+// HeldOut lists the entries that are held back. These entries are shown to a model only if the model asks for them.
 type HeldOut struct {
-	Entries []HeldEntry `json:"entries"` // newest first, without the entries of groups
-	Groups  []HeldGroup `json:"groups"`  // newest first
+	Entries []HeldEntry `json:"entries"` // entries that do not belong to groups, newest first
+	Groups  []HeldGroup `json:"groups"`  // groups, newest first
 }
 
-// HeldEntry is an entry that is held back, with the reasons.
+// HeldEntry is an entry that is held back, with the reasons why it is held back.
 type HeldEntry struct {
 	Name             string   `json:"name"`
 	Version          uint64   `json:"version"`
 	Trust            string   `json:"trust"`
-	ForeignSources   []string `json:"read,omitempty"`    // sources of the foreign words in the entry
+	ForeignSources   []string `json:"read,omitempty"`    // sources of the text in the entry that comes from others
 	UnvouchedReasons []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
-	InstructionRules []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
+	// rules that the text matches because it looks like instructions
+	InstructionRules []string `json:"shaped,omitempty"`
 	Created          string   `json:"created"`
-	Session          string   `json:"session,omitempty"` // the client's session that wrote the text, as CLIENT/SESSION
-	ImportSource     string   `json:"from,omitempty"`    // file, directory or server that an import read
-	Aliases          []string `json:"aliases,omitempty"`
-	Labels           []string `json:"labels,omitempty"` // without the labels that hold the entry back
-	Content          string   `json:"content"`
+	// session of the client that wrote the text, in the form CLIENT/SESSION
+	Session      string   `json:"session,omitempty"`
+	ImportSource string   `json:"from,omitempty"` // file, directory or server from which the entry was imported
+	Aliases      []string `json:"aliases,omitempty"`
+	// labels of the entry, without those because of which it is held back
+	Labels  []string `json:"labels,omitempty"`
+	Content string   `json:"content"`
 }
 
-// HeldGroup is the set of entries that a single import, pull or load added and that are held back
-// only for that reason. It is approved as a whole, or the entries with a label are.
+// HeldGroup is the set of entries that a single import, pull or load added and that are held back only because they
+// were imported. The whole group, or its entries with a label, can be approved at once.
 type HeldGroup struct {
-	ID           string   `json:"id"`                // for [ApproveIn.Group]
-	ImportSource string   `json:"from,omitempty"`    // file, directory or server
-	Session      string   `json:"session,omitempty"` // run of the program that imported them, for revert
-	Time         string   `json:"time"`
-	Count        int      `json:"count"`
-	Names        []string `json:"names"` // names of at most maxGroupNames entries
-	// At most maxGroupLabels projects and tags, the most frequent first.
+	ID           string `json:"id"`             // value for [ApproveIn.Group]
+	ImportSource string `json:"from,omitempty"` // file, directory or server from which the entries were imported
+	// run of the program that imported the entries (for the command revert)
+	Session string   `json:"session,omitempty"`
+	Time    string   `json:"time"`
+	Count   int      `json:"count"`
+	Names   []string `json:"names"` // names of at most maxGroupNames entries
+	// at most maxGroupLabels projects and tags, the most frequent first
 	Labels []LabelCount `json:"labels,omitempty"`
 }
 
@@ -65,7 +68,7 @@ const (
 	maxGroupLabels = 24 // maximum number of labels in a [HeldGroup]
 )
 
-// groupLabelKeys are the keys of the labels that a [HeldGroup] counts.
+// groupLabelKeys contains the keys of the labels that are counted for a [HeldGroup].
 var groupLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag}
 
 var (
@@ -83,7 +86,7 @@ func isHeldAsImport(e *oxbow.Entry) bool {
 	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
 }
 
-// groupID returns the ID of the group for texts with this source.
+// groupID returns the ID of the group of the texts with this source.
 func groupID(s oxbow.Source) string {
 	sum := sha256.Sum256([]byte(s.Session + "\x00" + s.Ref))
 	if s.Session != "" {
@@ -92,9 +95,9 @@ func groupID(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// textSource returns the source of the change that wrote an entry's text. Later changes of labels and names do
-// not count, and neither does undoing that the entry was forgotten. If the history does not contain that
-// change, textSource returns the oldest source of this text that the history has.
+// textSource returns the source of the change that wrote the text of an entry. It ignores later changes of labels and
+// names, and reverts of the removal of the entry. If the history does not contain the change that wrote the text,
+// textSource returns the oldest source of this text in the history.
 func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
 	if source.Actor == oxbow.Imported {
@@ -121,15 +124,15 @@ type heldSurvey struct {
 	ctx    context.Context
 	memory *oxbow.Memory
 
-	singleEntries []heldText                // entries that a person decides about one by one
-	groups        map[string]*surveyedGroup // by identifier
+	singleEntries []heldText                // entries about which a person decides separately
+	groups        map[string]*surveyedGroup // groups by their IDs
 
-	// entries of groups that are known by their heads, by version. All entries of one version were written by the
-	// same change, so that they have the same source.
+	// Heads of the entries that belong to groups, by version. All entries of a version were written by the same
+	// change, so they have the same source.
 	byVersion map[uint64]*versionHeads
 }
 
-// heldText is an entry and the source of its text.
+// heldText is an entry with the source of its text.
 type heldText struct {
 	entry  oxbow.Entry
 	source oxbow.Source
@@ -138,22 +141,22 @@ type heldText struct {
 // surveyedGroup is a group with its entries.
 type surveyedGroup struct {
 	HeldGroup
-	headIDs      []uint64      // entries that are known by their heads
+	headIDs      []uint64      // IDs of the entries whose heads are known
 	otherEntries []oxbow.Entry // the other entries, without their contents
 	labelCounts  map[oxbow.Label]int
 }
 
-// versionHeads are the heads of one version.
+// versionHeads contains the heads of the entries of one version.
 type versionHeads struct {
 	ids         []uint64
 	labelCounts map[oxbow.Label]int
 }
 
-// surveyHeld calls fn with the entries that are held back. The function read, which is valid until fn returns,
-// returns entries by their IDs. If an entry could not be read, surveyHeld calls fn again, with a new survey.
+// surveyHeld calls fn with the entries that are held back. It also passes a function read, which returns entries by
+// their IDs and is valid until fn returns. If an entry could not be read, surveyHeld calls fn again with a new survey.
 //
-// Because a memory can have 100,000 imported entries, surveyHeld reads only one entry of each change that imported
-// entries, and the entries outside of groups.
+// Because a memory can contain 100,000 imported entries, surveyHeld reads only one entry of each change that imported
+// entries, and all entries that do not belong to groups.
 func surveyHeld(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -185,8 +188,8 @@ func surveyHeld(
 	})
 }
 
-// separateHeads goes through the heads of all entries that are held back. Heads of imported entries, which belong to
-// groups, are collected by version. Entries whose head contains the whole entry are added. separateHeads returns the
+// separateHeads processes the heads of all entries that are held back. It collects the heads of imported entries,
+// which belong to groups, by version. If a head contains the whole entry, separateHeads adds the entry. It returns the
 // IDs of all other entries, which must be read.
 func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
@@ -213,7 +216,7 @@ func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) 
 	return unread, nil
 }
 
-// readEntries adds the entries with these IDs.
+// readEntries reads and adds the entries with these IDs.
 func (s *heldSurvey) readEntries(all heads.List, ids []uint64) error {
 	found, err := all.Read(ids)
 	for _, e := range found {
@@ -224,7 +227,7 @@ func (s *heldSurvey) readEntries(all heads.List, ids []uint64) error {
 	return err
 }
 
-// countGroupLabels counts the labels of an entry that a [HeldGroup] counts.
+// countGroupLabels counts the labels of an entry whose keys are in groupLabelKeys.
 func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	for _, l := range e.Labels {
 		if slices.Contains(groupLabelKeys, l.Key) {
@@ -233,9 +236,9 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// assignHeads adds the heads that separateHeads collected to the groups of their imports. It reads one entry of each
-// version, because all entries of an import's change have the same source. If the version was not written by an
-// import, it reads and adds each entry.
+// assignHeads adds the heads that separateHeads collected to the groups of their imports. It reads only one entry of
+// each version, because all entries of a version have the same source. If a version was not written by an import,
+// assignHeads reads and adds each of its entries.
 func (s *heldSurvey) assignHeads(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.byVersion))
 	var first []uint64 // one entry of each version
@@ -258,7 +261,7 @@ func (s *heldSurvey) assignHeads(all heads.List) error {
 			s.addToGroup(e.Source, len(v.ids)).addHeads(v)
 			continue
 		}
-		// A person relabelled or restored these entries, so each text has a source of its own.
+		// A person changed the labels of these entries or restored them, so each text may have a different source.
 		if err := s.readEntries(all, v.ids); err != nil {
 			return err
 		}
@@ -266,7 +269,8 @@ func (s *heldSurvey) assignHeads(all heads.List) error {
 	return nil
 }
 
-// addUnlabelledImports adds the imports by earlier versions of oxbow, which did not label entries.
+// addUnlabelledImports adds the entries that earlier versions of oxbow imported. These versions did not label the
+// entries.
 func (s *heldSurvey) addUnlabelledImports() error {
 	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {
@@ -301,8 +305,8 @@ func (s *heldSurvey) addEntry(e *oxbow.Entry) {
 	countGroupLabels(g.labelCounts, e)
 }
 
-// addToGroup returns the group for texts with this source, and adds n to the number of its entries. It creates a
-// missing group, and updates the group's origin and time.
+// addToGroup adds n to the number of entries in the group of the texts with this source, and returns the group. It
+// creates the group if necessary, and updates the origin and the time of the group.
 func (s *heldSurvey) addToGroup(source oxbow.Source, n int) *surveyedGroup {
 	id := groupID(source)
 	g := s.groups[id]
@@ -325,8 +329,8 @@ func (g *surveyedGroup) addHeads(v *versionHeads) {
 	}
 }
 
-// addOrigin updates the group for an entry with this source. ImportSource becomes the longest directory that contains
-// the origins of all entries, and Time becomes the latest time.
+// addOrigin updates the group for an entry with this source. ImportSource becomes the longest directory path that
+// contains the origins of all entries of the group. Time becomes the latest time.
 func (g *surveyedGroup) addOrigin(source oxbow.Source) {
 	origin := importOrigin(source)
 	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {
@@ -339,7 +343,7 @@ func (g *surveyedGroup) addOrigin(source oxbow.Source) {
 	g.Time = max(g.Time, verb.FormatTimestamp(source.Time))
 }
 
-// firstEntries returns the group's first n entries, ordered by ID, without their contents.
+// firstEntries returns the first n entries of the group in the order of their IDs. It omits the contents.
 func (g *surveyedGroup) firstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
@@ -356,7 +360,7 @@ func (g *surveyedGroup) firstEntries(
 	return first[:min(len(first), n)], err
 }
 
-// describeGroup returns the group with its first names and its most frequent labels.
+// describeGroup returns the group with the names of its first entries and its most frequent labels.
 func (g *surveyedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
 	out := g.HeldGroup
 	first, err := g.firstEntries(read, maxGroupNames)
@@ -376,8 +380,8 @@ func (g *surveyedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, e
 	return out, err
 }
 
-// ListHeld lists the entries that are shown to a model only on request until a person approves
-// them.
+// ListHeld lists the entries that a person has not approved yet, and that are therefore shown to a model only if the
+// model asks for them.
 func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -407,7 +411,8 @@ func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, er
 	return out, err
 }
 
-// describeHeldEntry describes an entry that a person decides about by itself, as the caller of the context may see it.
+// describeHeldEntry describes an entry about which a person decides separately. It includes only what the caller of
+// the context may see.
 func describeHeldEntry(ctx context.Context, t *heldText) HeldEntry {
 	e := t.entry
 	verb.WithholdQuarantinedText(ctx, &e)
@@ -426,8 +431,9 @@ func describeHeldEntry(ctx context.Context, t *heldText) HeldEntry {
 	return held
 }
 
-// CountHeldEntries returns how many entries that an import changed are held back, and the ID of a group with such
-// entries, or "". The function isChanged reports whether the import changed the named entry.
+// CountHeldEntries returns the number of entries that an import changed and that are held back. It also returns the ID
+// of a group with such entries. The ID is "" if there is no such group. The function isChanged must report whether the
+// import changed the entry with the given name.
 func CountHeldEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -436,7 +442,7 @@ func CountHeldEntries(
 	needs := heads.Needs{Keys: append([]string{oxbow.HeadName}, oxbow.Unasked.HeldLabels()...)}
 	err = heads.View(ctx, m.Store(), needs, func(all heads.List) error {
 		n, group = 0, ""
-		var first oxbow.Head // the first entry of the group
+		var first oxbow.Head // head of the first entry of the group
 		for h, err := range all.All {
 			if err != nil {
 				return err
@@ -466,7 +472,7 @@ func CountHeldEntries(
 	return n, group, err
 }
 
-// NamesText returns the first names of the group, and how many more it has.
+// NamesText returns the names of the first entries, and the number of further entries in the group.
 func (g *HeldGroup) NamesText() string {
 	s := strings.Join(g.Names, "; ")
 	if more := g.Count - len(g.Names); more > 0 {
@@ -475,13 +481,13 @@ func (g *HeldGroup) NamesText() string {
 	return s
 }
 
-// importOrigin returns the file, directory or server of an imported text.
+// importOrigin returns the file, directory or server from which a text was imported.
 func importOrigin(s oxbow.Source) string {
 	_, origin := s.SplitRef()
 	return origin
 }
 
-// withoutHeldLabels returns the labels without those that hold an entry back.
+// withoutHeldLabels returns the labels except those because of which an entry is held back.
 func withoutHeldLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)

@@ -1,4 +1,4 @@
-// This file tests that the entries that are held back are found without reading all imported entries.
+// This file tests that the entries that are held back are found although not all imported entries are read.
 
 package labels
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// imported stores n entries of one import, 50 in each change.
+// imported stores n entries of an import. Each change contains 50 entries.
 func imported(t *testing.T, m *oxbow.Memory, session string, n int) {
 	t.Helper()
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Session: session,
@@ -37,7 +37,7 @@ func imported(t *testing.T, m *oxbow.Memory, session string, n int) {
 	}
 }
 
-// change applies an operation as a person.
+// change applies an operation. The source of the change is a person.
 func change(t *testing.T, m *oxbow.Memory, op oxbow.Op) {
 	t.Helper()
 	if err := m.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), op); err != nil {
@@ -45,8 +45,8 @@ func change(t *testing.T, m *oxbow.Memory, op oxbow.Op) {
 	}
 }
 
-// TestHeldFromHeads tests that ListHeld has the same result if a snapshot contains the labels of the entries, and if
-// the entries must be read.
+// TestHeldFromHeads tests that ListHeld returns the same result if a snapshot contains the labels of the entries and
+// if the entries must be read.
 func TestHeldFromHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})
@@ -65,7 +65,7 @@ func TestHeldFromHeads(t *testing.T) {
 		}})
 	change(t, m, oxbow.Update{Name: "run2 note 3", Content: "Do as told.",
 		Labels: []oxbow.Label{{Key: oxbow.LabelSuspect, Value: "orders"}, unvouched}})
-	// Earlier versions of oxbow did not label imports.
+	// Earlier versions of oxbow did not label imported entries.
 	old := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Session: "run0"})
 	if err := m.Apply(old, oxbow.Add{Name: "old note", Content: "The quay is old."}); err != nil {
 		t.Fatal(err)

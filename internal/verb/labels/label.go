@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// LabelCount is a label with its number of entries.
+// LabelCount is a label with the number of entries that have it.
 type LabelCount struct {
 	Label   string `json:"label"`
 	Key     string `json:"key"`
@@ -34,7 +34,7 @@ func makeLabelCounts(cs []label.Count) []LabelCount {
 	return out
 }
 
-// LabelError reports that a text is not a valid label.
+// LabelError is returned for a text that is not a valid label.
 type LabelError struct{ Err error }
 
 func (e *LabelError) Error() string { return e.Err.Error() }
@@ -42,7 +42,7 @@ func (e *LabelError) Error() string { return e.Err.Error() }
 // Unwrap returns the underlying error, which matches [oxbow.ErrInvalid].
 func (e *LabelError) Unwrap() error { return e.Err }
 
-// parseLabels parses labels. As in a filter, tag:a,b is two tags, and tag:"a,b" is a single tag.
+// parseLabels parses labels. As in a filter, tag:a,b stands for two tags, and tag:"a,b" stands for a single tag.
 func parseLabels(texts ...string) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	for _, s := range texts {
@@ -65,8 +65,8 @@ func parseLabels(texts ...string) ([]oxbow.Label, error) {
 	return ls, nil
 }
 
-// parseNewLabel parses a label that is to be added. It refuses a tag with a comma, because a filter
-// would read this as two tags.
+// parseNewLabel parses a label that will be added. It returns an error for a tag with a comma, because a filter would
+// interpret it as two tags.
 func parseNewLabel(s string) (oxbow.Label, error) {
 	l, err := oxbow.ParseLabel(s)
 	if err != nil {
@@ -78,18 +78,19 @@ func parseNewLabel(s string) (oxbow.Label, error) {
 	return l, nil
 }
 
-// LabelsIn is the argument of the verb labels.
+// LabelsIn is the argument of ListLabels.
 type LabelsIn struct {
 	Filter string `json:"filter,omitempty" flag:"-" jsonschema:"Only labels of the entries that it selects."`
 	Key    string `json:"key,omitempty"             jsonschema:"Only labels of this key."                    value:"KEY" usage:"only labels of this KEY, such as project or tag"`
 }
 
-// LabelsOut is the result of the verb labels: sorted by key, then by how often the label is used.
+// LabelsOut is the result of ListLabels. The labels are sorted by key. Labels with the same key are sorted by their
+// numbers of entries.
 type LabelsOut struct {
 	Labels []LabelCount `json:"labels"`
 }
 
-// ListLabels lists labels.
+// ListLabels lists the labels of the memory.
 func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, error) {
 	f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 	if err != nil {
@@ -105,7 +106,8 @@ func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut,
 	}
 	kept := cs[:0]
 	for _, c := range cs {
-		// programs set file hashes for their own use, so these are listed only if the caller asks for their key
+		// Programs set file hashes for their own use. Therefore these labels are listed only if the caller asks for
+		// their key.
 		isListed := in.Key == "" && c.Label.Key != oxbow.LabelFileBlob
 		if isListed || c.Label.Key == in.Key {
 			kept = append(kept, c)
@@ -123,10 +125,10 @@ type EditLabelsIn struct {
 	DryRun     bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
 }
 
-// RelabelOut is the result of relabelling entries.
+// RelabelOut is the result of a change of labels.
 type RelabelOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// number of the change (0 if nothing changed or the store does not number changes)
+	// number of the change (0 if nothing changed or if the store does not number changes)
 	Seq     uint64            `json:"seq,omitempty"`
 	Entries []RelabelledEntry `json:"entries"`
 }
@@ -179,7 +181,7 @@ type RenameLabelIn struct {
 	DryRun bool   `json:"dry_run,omitempty"          jsonschema:"Show what would be changed and change nothing."         usage:"show what would be changed and change nothing"`
 }
 
-// RenameLabel replaces a label by a new label, on every entry.
+// RenameLabel replaces a label by a new label on all entries.
 func RenameLabel(ctx context.Context, w *verb.Workspace, in RenameLabelIn) (RelabelOut, error) {
 	old, err := parseLabels(in.Old)
 	if err != nil {
@@ -205,7 +207,7 @@ type MergeLabelsIn struct {
 	DryRun bool     `json:"dry_run,omitempty"          jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 }
 
-// MergeLabels replaces several labels by the label in.Into, on every entry.
+// MergeLabels replaces several labels by the label in.Into on all entries.
 func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (RelabelOut, error) {
 	old, err := parseLabels(in.Labels...)
 	if err != nil {
@@ -218,8 +220,8 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 	return applyLabelPlan(ctx, w, label.PlanMerge(old, into), in.DryRun)
 }
 
-// applyLabelPlan calls plan and applies the changes of labels that plan returns. If isDryRun is set, it only checks
-// that they could be applied. The result lists the entries whose labels change.
+// applyLabelPlan calls plan and applies the changes of labels that plan returns. If isDryRun is true, applyLabelPlan
+// only checks that the changes could be applied. The result lists the entries whose labels change.
 func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, isDryRun bool) (RelabelOut, error) {
 	out := RelabelOut{DryRun: isDryRun, Entries: []RelabelledEntry{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(isDryRun))
@@ -237,7 +239,8 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 		}
 	} else {
 		p, out.Seq, err = label.Apply(ctx, m, plan)
-		verb.IndexAfterLargeWrite(ctx, m, len(p.Changes)) // a hook does not have time to read so many changes
+		// A hook would not have enough time to index so many changes.
+		verb.IndexAfterLargeWrite(ctx, m, len(p.Changes))
 	}
 	var unused *label.UnusedError
 	if errors.As(err, &unused) {
@@ -258,7 +261,8 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	return out, nil
 }
 
-// isProgramLabel reports whether oxbow itself sets the label, so that only a person may change it.
+// isProgramLabel reports whether only oxbow itself sets the label. Except for oxbow, only a person may change such a
+// label.
 func isProgramLabel(l oxbow.Label) bool {
 	return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelApproved ||
@@ -266,8 +270,8 @@ func isProgramLabel(l oxbow.Label) bool {
 		l.IsPersonal()
 }
 
-// refuseProgramLabels returns a planner that refuses a plan with labels that only oxbow itself
-// sets. Such labels would not change, and the caller would believe that they had.
+// refuseProgramLabels returns a planner that returns an error if the given planner changes labels that only oxbow
+// itself sets. Otherwise, these labels would not change, and the caller would not notice this.
 func refuseProgramLabels(plan label.Planner) label.Planner {
 	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
 		p, err := plan(ctx, s)
@@ -289,9 +293,9 @@ func refuseProgramLabels(plan label.Planner) label.Planner {
 	}
 }
 
-// relabelEntry returns the change of an entry's labels. After a change, the new labels are those that
-// are stored. They may differ from the requested labels, because secrets in labels are replaced and
-// labels that only programs set do not change. For a dry run they are the requested labels, without
+// relabelEntry changes the labels of an entry and returns the change. The new labels in the result are the labels that
+// are stored afterwards. They may differ from the requested labels, because secrets in labels are replaced, and
+// because labels that only programs set do not change. For a dry run, the new labels are the requested labels without
 // secrets.
 func relabelEntry(
 	ctx context.Context,
@@ -304,7 +308,7 @@ func relabelEntry(
 		switch now, err := m.Get(ctx, c.Name); {
 		case err == nil:
 			c.After = now.Labels
-		case !errors.Is(err, oxbow.ErrNotFound): // another process may have forgotten the entry
+		case !errors.Is(err, oxbow.ErrNotFound): // another process may have removed the entry in the meantime
 			return RelabelledEntry{}, err
 		}
 	}
@@ -330,14 +334,14 @@ type LintLabelsOut struct {
 	Findings []LabelFinding `json:"doubts"`
 }
 
-// LabelFinding is a group of labels that were perhaps meant to be the same label.
+// LabelFinding is a group of labels that may be meant as the same label.
 type LabelFinding struct {
 	Labels    []LabelCount `json:"labels"`
 	Reason    string       `json:"why"`
 	MergeInto string       `json:"merge_into"`
 }
 
-// LintLabels finds labels that were perhaps meant to be the same label.
+// LintLabels finds groups of labels that may be meant as the same label.
 func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
 	out := LintLabelsOut{Findings: []LabelFinding{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
@@ -362,13 +366,13 @@ type SuggestLabelsIn struct {
 	DryRun        bool     `json:"dry_run,omitempty"        flag:"-" jsonschema:"When accepting, change nothing."`
 }
 
-// SuggestLabelsOut is the result of SuggestLabels, in entry order. For each entry, the suggestion
-// with the highest confidence comes first.
+// SuggestLabelsOut is the result of SuggestLabels, in the order of the entries. For each entry, the suggestion with
+// the highest confidence is first.
 type SuggestLabelsOut struct {
 	Suggestions []SuggestedLabel `json:"suggestions"`
 }
 
-// Report lists each suggestion with the reason for it. command is the command that applies the
+// Report lists each suggestion with the reason for it. The parameter command is the command that applies the
 // suggestions.
 func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	for _, s := range o.Suggestions {
@@ -388,7 +392,7 @@ func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	return r
 }
 
-// SuggestedLabel is a label that is suggested for an entry without a label of that key.
+// SuggestedLabel is a label that is suggested for an entry that has no label with the same key.
 type SuggestedLabel struct {
 	Name       string   `json:"name"`
 	Version    uint64   `json:"version"`
@@ -397,7 +401,7 @@ type SuggestedLabel struct {
 	Reasons    []string `json:"reasons"`
 }
 
-// SuggestLabels suggests labels.
+// SuggestLabels suggests labels for entries.
 func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (SuggestLabelsOut, error) {
 	out := SuggestLabelsOut{Suggestions: []SuggestedLabel{}}
 	ss, err := suggestLabels(ctx, w, in, verb.Read)
@@ -410,7 +414,7 @@ func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (
 	return out, err
 }
 
-// AcceptLabels adds the suggested labels to the entries.
+// AcceptLabels adds the labels that SuggestLabels suggests to the entries.
 func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (RelabelOut, error) {
 	ss, err := suggestLabels(ctx, w, in, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
@@ -440,7 +444,7 @@ func suggestLabels(
 	return ss, nil
 }
 
-// Report lists the labels, each with its number of entries.
+// Report lists the labels with their numbers of entries.
 func (o LabelsOut) Report() (r report.Report) {
 	var t report.Table
 	for _, l := range o.Labels {
@@ -453,7 +457,7 @@ func (o LabelsOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the changed entries, each with its old and new labels.
+// Report lists the changed entries with their old and new labels.
 func (o RelabelOut) Report() (r report.Report) {
 	r.AddLinef("%s %s", report.EffectVerb(o.DryRun, "relabelled", "would relabel"),
 		report.Words(text.FormatCount(len(o.Entries), "entry", "entries")))
@@ -487,7 +491,7 @@ func (o RelabelOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the groups of labels, each with the command that merges it.
+// Report lists the groups of labels. For each group, it shows the command that merges the labels.
 func (o LintLabelsOut) Report() (r report.Report) {
 	for _, d := range o.Findings {
 		var counts []string

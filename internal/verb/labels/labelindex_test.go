@@ -1,4 +1,4 @@
-// This file tests that a change of many labels updates the index.
+// This file tests that the index is updated after a change of many labels.
 
 package labels
 
@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// TestIndexAfterApproval tests the index after the approval of an import. A hook has one second for its
-// answer and cannot save an index that it did not complete, so without this update no session would
-// begin with notes until the next recall.
+// TestIndexAfterApproval tests that the index is complete after the approval of an import. A hook must answer within
+// one second, and cannot save an index that it did not complete. Without the update after the approval, no session
+// would begin with notes until the next recall.
 func TestIndexAfterApproval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m := storetest.Open(t, path, nil)
@@ -43,7 +43,7 @@ func TestIndexAfterApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := indexFile(m)
-	m = storetest.Open(t, path, nil) // like the next command
+	m = storetest.Open(t, path, nil) // The memory is opened again, as the next command does.
 	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli"})
 	if out, err := Approve(person, w, ApproveIn{Names: names}); err != nil || len(out.Entries) != len(names) {

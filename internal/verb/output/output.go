@@ -1,4 +1,4 @@
-// This file writes the files that a verb makes for the user, at a path that the user chose.
+// This file writes the files that a verb creates for the user, at a path that the user chose.
 
 package output
 
@@ -20,39 +20,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Output is a file that a verb writes for the user.
+// An Output is a file that a verb writes for the user.
 //
-// If Force is set, a regular file may be replaced. If the file's present content was not written by
-// oxbow, a person may have edited the file, so oxbow keeps a copy of the file next to it (see
-// [vfs.KeepCopy]). Links, directories, devices and pipes are never replaced.
+// If Force is true, an existing regular file may be replaced. If oxbow did not write the present content of the file,
+// a person may have edited it. In this case, oxbow keeps a copy next to the file (see [vfs.KeepCopy]). Links,
+// directories, devices and pipes are never replaced.
 type Output struct {
-	Path      string // in the form of the operating system
-	Name      string // as the user wrote it
-	Operation string // the beginning of errors, such as "exporting"
-	Force     bool   // a regular file may be replaced
+	Path      string // path in the form of the operating system
+	Name      string // path in the form in which the user wrote it
+	Operation string // start of error messages, such as "exporting"
+	Force     bool   // an existing regular file may be replaced
 
-	DirAdvice   string // advice if the path is a directory (may be "")
-	OtherAdvice string // advice if the path is a pipe, a device or similar (may be "")
+	DirAdvice   string // advice for the user if the path is a directory (may be "")
+	OtherAdvice string // advice for the user if the path is a pipe, a device or similar (may be "")
 
-	TrustList trust.List // records the digest of each written file (see [Host.Trusted])
+	TrustList trust.List // list in which the digest of each written file is recorded (see [verb.Host])
 }
 
-// AddKeptCopyNote adds a note with the path of the copy that was kept when a file was edited. It adds nothing if kept
-// is "".
+// AddKeptCopyNote adds a note with the path of the copy that was kept of an edited file. If kept is "", it adds
+// nothing.
 func AddKeptCopyNote(r *report.Report, kept string) {
 	if kept != "" {
 		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", kept)
 	}
 }
 
-// FindTarget returns the path of the regular file to write, after following links. It returns an error
-// if the path is a directory, device or pipe, because a rename would replace it. Without Force,
-// Place also returns an error if the file exists.
+// FindTarget returns the path of the regular file that will be written. If Path is a link, this is the path that the
+// link leads to. FindTarget returns an error if the path leads to a directory, device or pipe, because a rename would
+// replace it. If Force is false, FindTarget also returns an error if the file exists.
 func (o Output) FindTarget() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
-			return o.Path, nil // otherwise creating the file returns the error
+			return o.Path, nil // The creation of the file will return the error.
 		}
 		return "", verb.Advise(
 			verb.Invalidf("%s is a link to a file that is not there", o.Name),
@@ -73,15 +73,15 @@ func (o Output) FindTarget() (string, error) {
 	return path, verb.WrapError(o.Operation, err)
 }
 
-// existsError returns the error for a file that may not be replaced.
+// existsError returns the error for an existing file that may not be replaced.
 func (o Output) existsError() error {
 	return verb.Advise(fmt.Errorf("%s: %w: %s", o.Operation, fs.ErrExist, o.Name),
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
-// Write writes to a temporary file first and then renames it, so that the output path never refers to a partial file.
-// A file that is replaced keeps its mode, and a new file gets perm. If the user had edited the replaced file, Write
-// keeps a copy and returns the copy's path in keptCopy.
+// Write calls write with a temporary file and then renames this file, so that the output path never leads to an
+// incomplete file. If a file is replaced, the new file has the same mode. Otherwise, the new file has the mode perm.
+// If a person edited the replaced file, Write keeps a copy of it and returns the path of the copy in keptCopy.
 func (o Output) Write(
 	ctx context.Context,
 	perm fs.FileMode,
@@ -95,9 +95,8 @@ func (o Output) Write(
 	)
 }
 
-// WriteInOneStep is like Write, but the function write itself puts the complete file at the path, in a
-// single step. The copy of an edited file is made before the call, and removed if the function
-// fails.
+// WriteInOneStep is like Write, but the function write must itself put the complete file at the path in a single step.
+// The copy of an edited file is made before write is called, and is removed if write fails.
 func (o Output) WriteInOneStep(ctx context.Context, write func() error) (keptCopy string, err error) {
 	return o.writeToTarget(
 		ctx,
@@ -118,9 +117,9 @@ func (o Output) WriteInOneStep(ctx context.Context, write func() error) (keptCop
 	)
 }
 
-// writeToTarget calls write with the directory and name of the file, and with a function that reports whether
-// oxbow last wrote a text with this digest there. It records the digest that write returns, and
-// returns the full path of the copy.
+// writeToTarget calls write with the directory and the name of the file, and with a function that reports whether
+// oxbow last wrote a text with a given digest to the file. It records the digest that write returns, and returns the
+// full path of the copy.
 func (o Output) writeToTarget(
 	ctx context.Context,
 	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
@@ -138,7 +137,7 @@ func (o Output) writeToTarget(
 		return o.TrustList.HasOutput(path, digest)
 	})
 	switch {
-	case errors.Is(err, fs.ErrExist): // another program created it in the meantime
+	case errors.Is(err, fs.ErrExist): // another program created the file in the meantime
 		return "", o.existsError()
 	case err != nil:
 		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
@@ -146,15 +145,15 @@ func (o Output) writeToTarget(
 		}
 		return "", fmt.Errorf("%s: %w", o.Operation, err)
 	}
-	_ = o.TrustList.AddOutput(ctx, path, digest) // otherwise the next call keeps a copy
+	_ = o.TrustList.AddOutput(ctx, path, digest) // If this fails, the next call keeps a copy.
 	if kept != "" {
 		kept = filepath.Join(filepath.Dir(path), kept)
 	}
 	return kept, nil
 }
 
-// writeFile writes a file in a single step. It returns the new file's digest, and the name of the old file's
-// copy, or "" if no copy was needed.
+// writeFile writes a file in a single step. It returns the digest of the new file, and the name of the copy of the old
+// file. The name is "" if no copy was necessary.
 func writeFile(
 	fsys vfs.FS,
 	name string,
@@ -168,7 +167,7 @@ func writeFile(
 		return "", "", err
 	}
 	d, err := vfs.NewDraft(fsys, name, perm)
-	if err != nil { // the caller does not know the temporary name
+	if err != nil { // The caller does not know the name of the temporary file.
 		return "", "", &fs.PathError{Op: "open", Path: name, Err: systemError(err)}
 	}
 	if !isNew {
@@ -192,7 +191,7 @@ func writeFile(
 	return digest, kept, errors.Join(err, d.Discard())
 }
 
-// systemError returns the error of the operating system in an error that names another path.
+// systemError returns the operating system's error that an error wraps, because the error contains another path.
 func systemError(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -200,8 +199,8 @@ func systemError(err error) error {
 	return err
 }
 
-// keepEditedCopy copies a file unless isOurs returns true for its digest. It returns the copy's
-// name, or "" if no copy was needed.
+// keepEditedCopy copies a file unless isOurs returns true for its digest. It returns the name of the copy, or "" if no
+// copy was necessary.
 func keepEditedCopy(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
 	switch digest, err := fileDigest(fsys, name); {
 	case errors.Is(err, fs.ErrNotExist):

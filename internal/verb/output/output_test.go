@@ -1,4 +1,4 @@
-// This file tests files that verbs write for the user.
+// This file tests the files that verbs write for the user.
 
 package output
 
@@ -26,8 +26,8 @@ func writes(text string) func(io.Writer) error {
 	}
 }
 
-// TestOutputKeepsEdits tests that a file that oxbow wrote is replaced, and that a file that somebody
-// edited or created is kept as a copy.
+// TestOutputKeepsEdits tests that a file that oxbow wrote is replaced without a copy, and that a copy is kept if a
+// person edited or created the file.
 func TestOutputKeepsEdits(t *testing.T) {
 	dir := t.TempDir()
 	o := Output{
@@ -60,7 +60,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	edit("typed")
 	write("three", "f.kept")
 	edit("four")
-	write("four", "") // no edit would be lost
+	write("four", "") // the edit is not lost, because the file has the text again that oxbow wrote
 	edit("one")       // an older text by oxbow
 	write("five", "f.kept-2")
 	if kept, err := o.WriteInOneStep(t.Context(), func() error {
@@ -69,7 +69,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 		t.Errorf("WriteInOneStep() = %q, %v", kept, err)
 	}
 	write("seven", "")
-	left := o.Path + ".0123456789abcdef.tmp" // temporary file of a killed backup
+	left := o.Path + ".0123456789abcdef.tmp" // the temporary file of a backup that was killed
 	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Chtimes(left, time.Time{}, time.Unix(0, 0))); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	}); filepath.Base(kept) != "f.kept-3" || err != nil {
 		t.Errorf("WriteInOneStep() = %q, %v, want f.kept-3", kept, err)
 	}
-	o.TrustList = trust.List{} // there is no record of written files
+	o.TrustList = trust.List{} // without the record of written files
 	write("eight", "f.kept-4")
 	for name, want := range map[string]string{"f.kept": "typed", "f.kept-2": "one", "f.kept-3": "typed again"} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || err != nil {
@@ -107,8 +107,8 @@ func TestOutputKeepsEdits(t *testing.T) {
 	}
 }
 
-// TestOutputReplacesFilesOnly tests that links are followed and kept, and that anything other than a
-// file is refused.
+// TestOutputReplacesFilesOnly tests that links are followed and kept, and that anything except a regular file is
+// refused.
 func TestOutputReplacesFilesOnly(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege there")
@@ -145,9 +145,9 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 	}
 }
 
-// TestOutputAtEveryStop tests that, whenever the writer is killed or the machine stops, the file is
-// either the complete old or the complete new file, and an edit is in the file or in a copy. The next
-// run removes all other files.
+// TestOutputAtEveryStop tests that the file is either the complete old file or the complete new file, whenever the
+// writer is killed or the machine stops. An edit must be in the file or in a copy, and the next run must remove all
+// other files.
 func TestOutputAtEveryStop(t *testing.T) {
 	nobodys := func(string) bool { return false }
 	long := strings.Repeat("new text ", 1000)

@@ -13,14 +13,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OutputDir is a directory that a verb creates for the user as a whole, such as a new home.
+// An OutputDir is a directory that a verb creates as a whole for the user. An example is a new home.
 type OutputDir struct {
-	Path      string // absolute, in the form of the operating system
-	Name      string // as the user wrote it
-	Operation string // the beginning of errors, such as "making the new home"
+	Path      string // absolute path in the form of the operating system
+	Name      string // path in the form in which the user wrote it
+	Operation string // start of error messages, such as "making the new home"
 }
 
-// CheckEmpty returns an error if the path leads to something that is not an empty directory.
+// CheckEmpty returns an error if the path leads to anything except an empty directory.
 func (o OutputDir) CheckEmpty() error {
 	entries, err := os.ReadDir(o.Path)
 	switch {
@@ -37,14 +37,14 @@ func (o OutputDir) CheckEmpty() error {
 	return nil
 }
 
-// BuildInPlace calls write with the path of an empty directory, and renames this directory to the output path when
-// write has returned. If write fails or the process is killed, the output path is unchanged: it does not exist,
-// or is an empty directory. If an interrupted run left files, BuildInPlace removes them and returns their path.
-// Otherwise it returns "".
+// BuildInPlace calls write with the path of an empty directory. When write has returned, BuildInPlace renames this
+// directory to the output path. If write fails or the process is killed, the output path is unchanged: it does not
+// exist or is an empty directory. If an interrupted run left files, BuildInPlace removes them and returns their path
+// in clearedPath. Otherwise, clearedPath is "".
 func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // target of a link to an empty directory
+		target = real // the path is a link to an empty directory
 	}
 	if wd, err := os.Stat("."); err == nil {
 		if fi, err := os.Stat(target); err == nil && os.SameFile(wd, fi) {

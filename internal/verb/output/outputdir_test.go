@@ -1,4 +1,4 @@
-// This file tests that a new directory is complete when it has its name.
+// This file tests that a new directory is complete when it gets its final name.
 
 package output
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// buildHome builds a home with several entries in the directory "home".
+// buildHome creates a home with several entries in the directory "home".
 func buildHome(fsys vfs.FS) (cleared string, err error) {
 	d, err := vfs.NewDraftDir(fsys, "home", 0o700)
 	if err != nil {
@@ -66,8 +66,8 @@ func checkHome(fsys vfs.FS) error {
 	return err
 }
 
-// TestOutputDirAtEveryStop tests that, whenever the builder of a directory is killed or the machine
-// stops, the directory is missing or complete. The next builder removes the remains.
+// TestOutputDirAtEveryStop tests that the directory is either missing or complete, whenever its builder is killed or
+// the machine stops. The next builder must remove the remaining files.
 func TestOutputDirAtEveryStop(t *testing.T) {
 	whole := crashfs.New(vfs.NewMem())
 	if _, err := buildHome(whole.Process()); err != nil {
@@ -89,7 +89,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 			seen++
 			return
 		}
-		if image > 2 { // the next run is slow, and handles all images alike
+		if image > 2 { // The next run is slow, and its result is the same for all images.
 			return
 		}
 		left, err := buildHome(m)
@@ -128,8 +128,8 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 	}
 }
 
-// TestOutputDirLeavesOthers tests that files of a person with one of the names are not touched, and
-// that a second builder waits for the first.
+// TestOutputDirLeavesOthers tests that the builder does not change the files of a person that have one of its
+// temporary names, and that a second builder waits for the first.
 func TestOutputDirLeavesOthers(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) OutputDir {

@@ -1,4 +1,4 @@
-// This file checks the paths that output is written to.
+// This file checks the paths to which output is written.
 
 package output
 
@@ -12,21 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ownFileNames are the files and directories of a home that belong to oxbow, in addition to the store
-// and the files whose names begin with the store's name.
+// ownFileNames contains the names of the files and directories in a home that belong to oxbow. The store, and files
+// whose names begin with the name of the store, are not included.
 var ownFileNames = []string{"token", "settings.yaml", "profiles", "skills"}
 
-// CheckTarget returns an error if writing to an absolute path would destroy a part of the memory or
-// its home. These are the home itself, the store, the files whose names begin with the store's
-// name, tokens, settings, profiles and skills. In a layout of several files, every existing file in
-// the home except exports is refused. If isBound is set, every path inside the home is refused.
+// CheckTarget returns an error if a write to an absolute path would destroy a part of the memory or its home. These
+// parts are the home itself, the store, the files whose names begin with the name of the store, tokens, settings,
+// profiles and skills. In a layout of several files, each existing file in the home except exports is refused. If
+// isBound is true, each path inside the home is refused.
 //
-// Files are compared by identity as well as by name. Therefore a link, another spelling or a hard
-// link is refused like the file that it leads to.
+// Files are compared by identity as well as by name. Therefore a link, another spelling or a hard link is refused like
+// the file that it leads to.
 func CheckTarget(p verb.Place, path string, isBound bool) error {
 	other := "name another file"
 	home := p.Dir()
-	// Check both the path of a link itself and the path that it leads to.
+	// Check the path of a link itself and the path that the link leads to.
 	paths := []string{path}
 	if to, err := filepath.EvalSymlinks(path); err == nil && to != path {
 		paths = append(paths, to)
@@ -63,9 +63,9 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 	return checkHardLinks(p, path, other)
 }
 
-// isOwnName reports whether a file of that name in the home is the memory's own.
+// isOwnName reports whether a file with that name in the home belongs to oxbow.
 func isOwnName(p verb.Place, name string) bool {
-	name = strings.ToLower(name) // some file systems ignore case
+	name = strings.ToLower(name) // Some file systems ignore case.
 	store := strings.ToLower(filepath.Base(p.StorePath))
 	isStore := name == store || strings.HasPrefix(name, store+".")
 	if isStore && p.StorePath != p.Dir() {
@@ -92,8 +92,8 @@ func checkHardLinks(p verb.Place, path, remedy string) error {
 	return nil
 }
 
-// relativeToDir returns the path relative to the directory, even if it leads there through links. It
-// returns false if the path is not below the directory.
+// relativeToDir returns the part of a path that is relative to a directory, even if the path leads into the directory
+// through links. It returns false if the path does not lead into the directory.
 func relativeToDir(path, dir string) (inner string, ok bool) {
 	for {
 		parent := filepath.Dir(path)
@@ -104,7 +104,7 @@ func relativeToDir(path, dir string) (inner string, ok bool) {
 		if SameFile(parent, dir) {
 			return inner, true
 		}
-		// The parent of a link is the directory that it leads to.
+		// If the parent is a link, use the directory that the link leads to.
 		if to, err := filepath.EvalSymlinks(parent); err == nil {
 			parent = to
 		}

@@ -1,2 +1,2 @@
-// Package ownership decides which homes in a project count as the user's own.
+// Package ownership decides which of the homes inside projects belong to the user.
 package ownership

@@ -1,4 +1,4 @@
-// This file decides which homes in a project count as the user's own.
+// This file decides which of the homes inside projects belong to the user.
 
 package ownership
 
@@ -31,13 +31,13 @@ type TrustOut struct {
 	DryRun        bool          `json:"dry_run,omitempty"`
 	Home          string        `json:"home,omitempty"`
 	OldVerdict    trust.Verdict `json:"before,omitzero"`
-	Outcome       string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was done
-	AgentSettings string        `json:"runs,omitempty"` // the settings with which sub-agents are started
-	Homes         []trust.Home  `json:"homes,omitzero"` // set by a call with List
+	Outcome       string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was changed
+	AgentSettings string        `json:"runs,omitempty"` // settings that specify how sub-agents are started
+	Homes         []trust.Home  `json:"homes,omitzero"` // homes of all records (only for a call with List)
 }
 
-// TrustHome records that the home belongs to the user. With Revoke it removes the record, and with List
-// it lists the records of all homes.
+// TrustHome records that a home belongs to the user. If in.Revoke is true, it removes the record. If in.List is true,
+// it lists the homes of all records.
 func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error) {
 	if in.List {
 		return TrustOut{Homes: verb.EmptyIfNil(w.Host.Trusted.Homes())}, nil
@@ -89,7 +89,7 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	return out, err
 }
 
-// mayBeHome reports whether a path leads to a directory that may be a home, or to a file, which may be a store.
+// mayBeHome reports whether a path leads to a directory, which may be a home, or to a file, which may be a store.
 func mayBeHome(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -98,7 +98,7 @@ func mayBeHome(path string) bool {
 	return !fi.IsDir() || trust.MayBeHome(path)
 }
 
-// JudgeHome returns whether the memory's home is trusted. A home that the user named is the user's own.
+// JudgeHome returns whether the home of the memory is trusted. A home that the user specified belongs to the user.
 func JudgeHome(h *verb.Host, p verb.Place) trust.Verdict {
 	if !p.FoundFromDir {
 		return trust.Verdict{State: trust.Own}
@@ -106,7 +106,8 @@ func JudgeHome(h *verb.Host, p verb.Place) trust.Verdict {
 	return h.Trusted.Judge(p.Home, p.StorePath)
 }
 
-// UntrustedError returns the error of a change to a foreign home. It matches [oxbow.ErrReadOnly].
+// UntrustedError returns the error for a change to a home that does not belong to the user. The error matches
+// [oxbow.ErrReadOnly].
 func UntrustedError(home string) error {
 	return verb.Advise(
 		fmt.Errorf(
@@ -119,8 +120,8 @@ func UntrustedError(home string) error {
 	)
 }
 
-// CheckSpool returns an error if the spool is a symbolic link, because prompts would be written to
-// the link's target.
+// CheckSpool returns an error if the spool is a symbolic link, because prompts would be written to the file that the
+// link leads to.
 func CheckSpool(home string) error {
 	spool := filepath.Join(home, session.SpoolDir)
 	fi, err := os.Lstat(spool)
@@ -133,7 +134,7 @@ func CheckSpool(home string) error {
 	)
 }
 
-// CheckTrusted returns an error if the home is foreign, so that nothing in it is replaced.
+// CheckTrusted returns an error if the home does not belong to the user, so that nothing in the home is replaced.
 func CheckTrusted(w *verb.Workspace) error {
 	p, err := w.FindPlace()
 	if err == nil && JudgeHome(w.Host, p).State == trust.Foreign {
@@ -142,14 +143,14 @@ func CheckTrusted(w *verb.Workspace) error {
 	return err
 }
 
-// AreSettingsTrusted reports whether a home's settings, which name programs to start, are the user's
-// own. In a working tree of git they may have come with the tree, so only the settings that were
-// trusted together with the home count.
+// AreSettingsTrusted reports whether the settings of a home, which specify programs to start, belong to the user. If
+// the home is in a working tree of git, the settings may also come from others. Therefore only the settings that were
+// trusted together with the home belong to the user.
 func AreSettingsTrusted(h *verb.Host, home, settings string) bool {
 	return !git.IsInTree(home) || h.Trusted.TrustsSettings(home, settings)
 }
 
-// Report lists the trusted homes, or tells what was done with one.
+// Report lists the trusted homes, or explains what was done with a home.
 func (o TrustOut) Report() (r report.Report) {
 	switch {
 	case o.Home == "":

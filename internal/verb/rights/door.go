@@ -1,5 +1,5 @@
-// This file implements doors, which record the author of a change that arrives at a server and what
-// its session was shown.
+// This file implements doors. A door records the author of each change that arrives at a server, and the entries that
+// each session was shown.
 
 package rights
 
@@ -17,25 +17,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// AgentDoor is a way for agents to reach a [MemoryView]. It must not be copied.
+// An AgentDoor is a way in which agents can reach a [MemoryView]. It must not be copied.
 type AgentDoor struct {
-	DoorName string // name in [oxbow.Source], such as "http"
-	RunID    string // random id of this run, used as session for calls that name no session
-	// TokenName is the name of the token for all calls, or "" if the server has a single unnamed token.
+	DoorName string // name of the door in [oxbow.Source], such as "http"
+	RunID    string // random ID of this run, which is used as the session of calls that specify no session
+	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
+	// a name.
 	TokenName string
-	// MergeChanges is set if the home does not keep a history. A change is then compared with the entries
+	// MergeChanges is true if the home does not have a history. In this case, a change is compared with the entries
 	// that the session was shown.
 	MergeChanges bool
 
-	mu             sync.Mutex // guards the following
+	mu             sync.Mutex // guards the following fields
 	sessionEntries map[string]*verb.SeenEntries
-	recentSessions []string // sessions in seen, newest last
+	recentSessions []string // sessions in sessionEntries (the newest is last)
 }
 
-// StampContext returns a call's context. The server determines the door, the actor and the session, and
-// the client only claims its name. The session is a digest of the client's session id, or d.RunID if
-// the id is "". If the call has a token, the session begins with the token's name and a colon. Only
-// a digest is stored, because knowing the id allows a client to act in the session.
+// StampContext returns the context of a call. The server determines the door, the actor and the session of the call,
+// and only the name of the client is the client's own claim. The session is a digest of the client's session ID, or
+// d.RunID if the ID is "". If the call has a token, the session begins with the name of the token and a colon. Only
+// the digest is stored, because anyone who knows the ID can act in the session.
 func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.DoorName
@@ -57,11 +58,11 @@ func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session
 	return oxbow.WithSource(ctx, src)
 }
 
-// maxSessions is the maximum number of sessions whose shown entries are kept.
+// maxSessions is the maximum number of sessions for which the shown entries are kept.
 const maxSessions = 64
 
-// sessionSeenEntries returns the entries that a session was shown. Requests without a session count as a
-// session for each token and client name.
+// sessionSeenEntries returns the entries that a session was shown. Requests without a session belong to the same
+// session if they have the same token and client name.
 func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *verb.SeenEntries {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +84,7 @@ func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *ve
 // maxClaimBytes is the maximum length of a client's claim about itself, in bytes.
 const maxClaimBytes = 128
 
-// shortenClaim shortens a client's claim and puts it on a single line, for the log.
+// shortenClaim shortens the claim of a client and puts it on a single line, so that it can be logged.
 func shortenClaim(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -1,4 +1,4 @@
-// Tests what a door says of its callers.
+// Tests what a door records about its callers.
 
 package rights
 
@@ -24,7 +24,8 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// A session is shown what its calls were shown, and of an id only a digest is kept.
+// TestStamp tests that the calls of a session share the entries that they were shown, and that only a digest of the
+// session's ID is kept.
 func TestStamp(t *testing.T) {
 	d := &AgentDoor{DoorName: "http", RunID: "run1", MergeChanges: true}
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}

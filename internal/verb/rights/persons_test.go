@@ -80,7 +80,7 @@ func TestOnlyPersonsDecide(t *testing.T) {
 	if homes := w.Host.Trusted.Homes(); len(homes) > 0 {
 		t.Errorf("trusted are %v", homes)
 	}
-	// The person may do all of it. Redact comes last, because it leaves nothing to revert.
+	// The person may call each of these verbs. The verb redact comes last, because nothing can be reverted after it.
 	for _, name := range []string{"trust", "inject off", "revert", "redact"} {
 		if err := verbs[name](t.Context()); err != nil {
 			t.Errorf("%s by the person: %v", name, err)

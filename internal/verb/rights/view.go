@@ -1,8 +1,8 @@
 // This file implements views, which restrict a workspace to the rights of a client.
 
-// Package rights limits what a client of a server may see and change. A server has a single
-// [Options] for all its doors, and makes a [MemoryView] for each token. A client's requests all use its
-// view's workspace, so that doors need not check rights.
+// Package rights limits what a client of a server may see and change. A server has a single [Options] for all its
+// doors, and creates a [MemoryView] for each token. All requests of a client use the workspace of the client's view,
+// so that doors need not check rights.
 package rights
 
 import (
@@ -22,38 +22,37 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// ErrBoundProfile reports a request for a profile while the client is bound to a different
-// profile.
+// ErrBoundProfile is returned if a client that is bound to a profile requests another profile.
 var ErrBoundProfile = errors.New("bound to another profile")
 
-// Options are shared by all clients of a server.
+// Options apply to all clients of a server.
 type Options struct {
 	// Workspace is the workspace of a client without restrictions.
 	Workspace *verb.Workspace
-	// Profiles are the memory profiles that clients may name. It may be nil.
+	// Profiles contains the memory profiles that clients may request. It may be nil.
 	Profiles *profile.Set
-	// BoundProfile is the profile that the workspace's memory is already bound to, or nil. If it is set,
-	// clients can name no other profile.
+	// BoundProfile is the profile that already restricts the memory of the workspace. It may be nil. If it is set,
+	// clients cannot request another profile.
 	BoundProfile *profile.Resolved
-	// Rights restrict every client, in addition to Bound and to the client's own rights.
+	// Rights restrict all clients, in addition to BoundProfile and to the rights of each client.
 	Rights auth.Permissions
 }
 
-// MemoryView is the memory as seen by clients with the same rights.
+// A MemoryView is the memory in the form in which clients with the same rights see it.
 type MemoryView struct {
-	Token     string // name of the token ("" if the server has a single token without a name)
+	Token     string // name of the token ("" if the server has a single token, which has no name)
 	Rights    auth.Permissions
-	Bound     *profile.Resolved // the profile that restricts the view, or nil
-	Scoped    bool              // scopes restrict the memory in addition to the options' own restrictions
+	Bound     *profile.Resolved // profile that restricts the view (may be nil)
+	Scoped    bool              // scopes restrict the memory, in addition to the restrictions of the options
 	Workspace *verb.Workspace
 
 	options *Options
-	scopes  []scope.Scope // applied to the options' memory, in this order
+	scopes  []scope.Scope // scopes that are applied to the memory of the options, in this order
 }
 
-// MakeView returns the view of a token. Unless profileName is empty, the view is restricted to the profile with this
-// name. The error matches [ErrBoundProfile] if the token is bound to another profile and [oxbow.ErrInvalid] if the
-// profile does not exist, or is a [profile.Diagnostics].
+// MakeView returns the view of a token. If profileName is not empty, the profile with this name restricts the view. If
+// the token is bound to another profile, the error matches [ErrBoundProfile]. If the profile does not exist, the error
+// matches [oxbow.ErrInvalid]. If the profile is not valid, the error is a [profile.Diagnostics].
 func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error) {
 	own := o.Rights
 	if o.BoundProfile != nil {
@@ -98,12 +97,12 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	return v, nil
 }
 
-// bindProfile applies the profile and the scopes of a token to the view. It returns all scopes that restrict the view,
-// including the scope of the server's own profile, which already restricts the memory. It returns an error if the
-// token's profile cannot be resolved.
+// bindProfile applies the profile and the scopes of a token to the view. It returns all scopes that restrict the view.
+// These include the scope of the server's own profile, which already restricts the memory. If the profile of the token
+// cannot be resolved, bindProfile returns an error.
 func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
-	case o.BoundProfile != nil: // the memory has this scope already
+	case o.BoundProfile != nil: // The memory already has this scope.
 		v.Bound = o.BoundProfile
 		restricting = append(restricting, v.Bound.Scope())
 	case v.Rights.Profile != "":
@@ -125,11 +124,12 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 	return restricting, nil
 }
 
-// IsPartial reports whether the view leaves out a part of the memory.
+// IsPartial reports whether a part of the memory may be invisible in the view.
 func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
-// removeUnreachable removes everything from the workspace that reveals more than the memory: the location of its file,
-// the home, the host, the working directory, the skills, and all profiles except the profile of the view.
+// removeUnreachable removes everything from the workspace that reveals more than the memory: the location of the
+// memory's file, the home, the host, the working directory, the skills, and all profiles except the profile of the
+// view.
 func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
@@ -153,8 +153,8 @@ func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	}
 }
 
-// restrictedOpen returns a function Open that restricts the memory to the scopes. The restricted memory is
-// created only once.
+// restrictedOpen returns a function Open that restricts the memory to the scopes of the view. It creates the
+// restricted memory only once.
 func (v *MemoryView) restrictedOpen() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards bound
@@ -178,8 +178,7 @@ func (v *MemoryView) restrictedOpen() func(context.Context, verb.Access) (*oxbow
 	}
 }
 
-// restrictSessions returns a function that opens the archive of sessions with open and restricts it to the
-// scopes.
+// restrictSessions returns a function that opens the archive of sessions and restricts it to the scopes of the view.
 func (v *MemoryView) restrictSessions(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
@@ -199,8 +198,8 @@ func (v *MemoryView) restrictSessions(
 	}
 }
 
-// maySeeTree reports whether the client may see the working tree. The tree belongs to a single
-// project and does not have a kind, so rights for kinds or other projects exclude it.
+// maySeeTree reports whether the client may see the working tree. The working tree belongs to a single project and has
+// no kind. Therefore a client with rights for certain kinds or for other projects may not see it.
 func (v *MemoryView) maySeeTree() bool {
 	d := v.options.Workspace
 	switch {
@@ -212,9 +211,9 @@ func (v *MemoryView) maySeeTree() bool {
 	return d.Project != nil && slices.Contains(v.Rights.Projects, d.Project())
 }
 
-// MaySeeProfile reports whether the client may name a profile. A client that is bound to a profile sees only
-// that profile. A client that is bound to projects sees profiles that force new entries into these
-// projects, and profiles that do not restrict the project.
+// MaySeeProfile reports whether the client may request a profile. A client that is bound to a profile may request only
+// that profile. A client that is bound to projects may request the profiles that put new entries into these projects,
+// and the profiles that do not restrict the project.
 func (v *MemoryView) MaySeeProfile(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name
@@ -234,8 +233,8 @@ func (v *MemoryView) MaySeeProfile(name string) bool {
 	return true
 }
 
-// MayShowDocument reports whether a document may be shown. Documents do not belong to a project or kind,
-// so a client with restricted rights sees only its profile's documents.
+// MayShowDocument reports whether a document may be shown to the client. Documents do not belong to a project or have
+// a kind. Therefore a client with restricted rights sees only the documents of its profile.
 func (v *MemoryView) MayShowDocument(d profile.Document) bool {
 	if v.Bound != nil {
 		return slices.Contains(v.Bound.Documents, d)
