@@ -17,6 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -220,11 +221,7 @@ func safeFileName(name string) string {
 	if s == "" {
 		s = "entry"
 	}
-	// Windows reserves these names, with any extension, for devices.
-	base, _, _ := strings.Cut(strings.ToUpper(s), ".")
-	switch {
-	case base == "CON", base == "PRN", base == "AUX", base == "NUL",
-		len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")):
+	if text.IsDeviceName(s) {
 		s = "entry-" + s
 	}
 	return s

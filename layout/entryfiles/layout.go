@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -89,18 +87,8 @@ func freePath(name string, taken func(string) bool) string {
 		s = fmt.Sprintf("%s-%08x", text.TruncateBytes(s, maxSlug-9), h.Sum32())
 	}
 	p := entriesDir + "/" + s + ".md"
-	for n := 2; isDeviceName(strings.TrimSuffix(path.Base(p), ".md")) || taken(p); n++ {
+	for n := 2; text.IsDeviceName(path.Base(p)) || taken(p); n++ {
 		p = fmt.Sprintf("%s/%s-%d.md", entriesDir, s, n)
 	}
 	return p
-}
-
-// isDeviceName reports whether Windows reserves the name for a device, so that the file could not be
-// opened.
-func isDeviceName(s string) bool {
-	endsInDigit := s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9'
-	if len(s) == 4 && endsInDigit {
-		s = s[:3] + "N"
-	}
-	return slices.Contains([]string{"con", "prn", "aux", "nul", "comN", "lptN"}, s)
 }

@@ -160,6 +160,9 @@ func TestSidecarNames(t *testing.T) {
 			t.Errorf("fileOfSidecarPath(%q) = %q, %v, want %q", name, back, ok, file)
 		}
 	}
+	if got := sidecarPath("COM¹"); got != "COM¹"+sidecarSuffix { // sidecars with such paths exist
+		t.Errorf("the sidecar of COM¹ is %q", got)
+	}
 	for _, name := range []string{"a.go", "a%2", "a%zz.why", "%61.why", "..%2F..%2Fetc.why", ".git/x.why"} {
 		if file, ok := fileOfSidecarPath(name); ok {
 			t.Errorf("fileOfSidecarPath(%q) = %q, want none", name, file)

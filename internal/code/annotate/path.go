@@ -91,16 +91,11 @@ func encodePathElement(p string, isDir bool) string {
 	return s
 }
 
-// isReservedName reports whether Windows reserves a name for a device.
+// isReservedName reports whether Windows reserves the name for a device. Ports with a superscript number do not count,
+// because the paths of existing sidecars depend on this function.
 func isReservedName(p string) bool {
-	base, _, _ := strings.Cut(strings.ToUpper(p), ".")
-	base = strings.TrimRight(base, " ")
-	switch base {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '0' &&
-		base[3] <= '9'
+	base, _, _ := strings.Cut(p, ".")
+	return text.IsDeviceName(p) && !strings.ContainsAny(base, "¹²³")
 }
 
 // fileOfSidecarPath returns the source file to which a sidecar belongs. It returns false if the path is not that of a

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // A Quota limits the data of a tenant and the rate of the tenant's changes. If a field is 0, it does not limit
@@ -24,14 +26,9 @@ type Quota struct {
 // maxTenantNameLength is the maximum length of a tenant's name.
 const maxTenantNameLength = 63
 
-var (
-	tenantNamePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-	})
-	deviceNamePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
-	})
-)
+var tenantNamePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+})
 
 // CheckTenant returns an error if a name is not a valid name of a tenant. The name of a tenant is also the name of a
 // directory, and must be valid and unambiguous on each operating system. Therefore the name may contain only
@@ -45,7 +42,7 @@ func CheckTenant(name string) error {
 			"a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter " +
 				"or digit",
 		)
-	case deviceNamePattern().MatchString(name):
+	case text.IsDeviceName(name):
 		return fmt.Errorf("%q is the name of a device on Windows, and cannot be a tenant's", name)
 	}
 	return nil

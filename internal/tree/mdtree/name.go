@@ -20,7 +20,6 @@ package mdtree
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,7 +45,7 @@ func encodeName(name string) (stem string, shown bool) {
 		return name, true
 	}
 	var b strings.Builder
-	device := isDeviceName(name)
+	device := text.IsDeviceName(name)
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		edge := i == 0 || i+n == len(name)
@@ -84,7 +83,7 @@ func isPlainName(name string) bool {
 		}
 	}
 	const longestDevice = 4 // without the devices that contain other characters
-	return len(name) <= maxStem && (len(name) > longestDevice || !isDeviceName(name))
+	return len(name) <= maxStem && (len(name) > longestDevice || !text.IsDeviceName(name))
 }
 
 // cutStem cuts a stem to at most n bytes, not inside of a character or an escape, and removes dots
@@ -223,30 +222,6 @@ func isReserved(r rune) bool {
 	}
 	return unicode.IsControl(r) || r == 0x200e || r == 0x200f || r == 0xfeff ||
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069)
-}
-
-// deviceNames lists the names that Windows reserves for devices, with any extension.
-var deviceNames = []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
-
-func isDeviceName(name string) bool {
-	base, _, _ := strings.Cut(name, ".")
-	base = strings.ToUpper(strings.TrimRight(base, " "))
-	if slices.Contains(deviceNames, base) {
-		return true
-	}
-	rest, com := strings.CutPrefix(base, "COM")
-	if !com {
-		var lpt bool
-		rest, lpt = strings.CutPrefix(base, "LPT")
-		if !lpt {
-			return false
-		}
-	}
-	switch rest {
-	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
-		return true
-	}
-	return false
 }
 
 // foldKey maps file names that some file system treats as equal to the same string: names that

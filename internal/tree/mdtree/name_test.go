@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 func TestEncodeName(t *testing.T) {
@@ -129,7 +131,7 @@ func safeStem(stem string) string {
 		return "its characters"
 	case strings.HasPrefix(stem, "."), strings.HasSuffix(stem, "."), strings.HasSuffix(stem, " "):
 		return "its ends"
-	case isDeviceName(stem):
+	case text.IsDeviceName(stem):
 		return "a device"
 	case strings.Contains(stem, "%20"):
 		return "what mdbook makes of it"
