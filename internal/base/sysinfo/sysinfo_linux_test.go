@@ -5,8 +5,10 @@ package sysinfo
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/fstest"
 )
 
 const mounts = `22 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc rw
@@ -111,5 +113,44 @@ func TestWritable(t *testing.T) {
 	}
 	if IsWritable(dir) {
 		t.Errorf("Writable of a directory of mode 0500 = true, want false")
+	}
+}
+
+// TestReadStamp replaces a file's content by another of the same size and time.
+func TestReadStamp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	readStamp := func() (os.FileInfo, Stamp) {
+		t.Helper()
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, ok := ReadStamp(info)
+		if !ok || s.Size != 3 || s.Inode == 0 || s.ChangeTime == 0 {
+			t.Fatalf("ReadStamp() = %+v, %t", s, ok)
+		}
+		return info, s
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	info, before := readStamp()
+	for after := before; after == before; { // until the clock of the file system has advanced
+		write("two")
+		if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		_, after = readStamp()
+	}
+	info, err := fstest.MapFS{"a": {}}.Stat("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := ReadStamp(info); ok {
+		t.Errorf("ReadStamp() of a file without an inode = %+v", s)
 	}
 }

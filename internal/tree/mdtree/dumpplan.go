@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -368,7 +369,7 @@ func (d *dumper) readAndList(p string) (text string, stamp stampHash, err error)
 	if d.examination.isTimeUnknown || info == nil {
 		return text, 0, nil
 	}
-	if s, ok := stampFromInfo(info); ok && d.examination.isSettled(s) {
+	if s, ok := sysinfo.ReadStamp(info); ok && d.examination.isSettled(s) {
 		stamp = d.hashStamp(s)
 	}
 	return text, stamp, nil
@@ -415,7 +416,7 @@ func (d *dumper) saveKnownFiles(written *examination) {
 }
 
 // knownStamp returns the stamp of an output's file. ok is false if the file must not enter the list of known files.
-func (d *dumper) knownStamp(row int32, e dirEntry, written *examination) (s fileStamp, ok bool) {
+func (d *dumper) knownStamp(row int32, e dirEntry, written *examination) (s sysinfo.Stamp, ok bool) {
 	switch out := &d.outputs.rows[row]; out.state {
 	case fileKnown, fileExamined:
 		s, ok = stampFromEntry(e)

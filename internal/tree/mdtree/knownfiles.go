@@ -24,6 +24,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
 const (
@@ -44,7 +46,7 @@ const (
 // knownFile is a row of the list.
 type knownFile struct {
 	path  string
-	stamp fileStamp
+	stamp sysinfo.Stamp
 	sum   digest // hash of the content
 }
 
@@ -79,10 +81,10 @@ func (w *knownWriter) add(f knownFile) {
 	w.buf = binary.AppendUvarint(w.buf, uint64(len(f.path)))
 	w.buf = append(w.buf, f.path...)
 	w.buf = append(w.buf, f.sum[:]...)
-	w.buf = binary.AppendVarint(w.buf, f.stamp.size)
-	w.buf = binary.AppendVarint(w.buf, f.stamp.modTime)
-	w.buf = binary.AppendVarint(w.buf, f.stamp.changeTime)
-	w.buf = binary.AppendUvarint(w.buf, f.stamp.inode)
+	w.buf = binary.AppendVarint(w.buf, f.stamp.Size)
+	w.buf = binary.AppendVarint(w.buf, f.stamp.ModTime)
+	w.buf = binary.AppendVarint(w.buf, f.stamp.ChangeTime)
+	w.buf = binary.AppendUvarint(w.buf, f.stamp.Inode)
 	if len(w.buf) >= knownBuffer {
 		w.flush()
 	}
@@ -140,10 +142,10 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 			return head, true
 		}
 		f.sum = digest(row.readBytes(sha256.Size))
-		f.stamp.size = row.readSigned()
-		f.stamp.modTime = row.readSigned()
-		f.stamp.changeTime = row.readSigned()
-		f.stamp.inode = row.readUnsigned()
+		f.stamp.Size = row.readSigned()
+		f.stamp.ModTime = row.readSigned()
+		f.stamp.ChangeTime = row.readSigned()
+		f.stamp.Inode = row.readUnsigned()
 		if row.failed {
 			return head, true
 		}
@@ -208,7 +210,7 @@ func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) 
 type stampHash uint64
 
 // hashStamp returns the hash of a stamp.
-func (t *dumpTree) hashStamp(s fileStamp) stampHash {
+func (t *dumpTree) hashStamp(s sysinfo.Stamp) stampHash {
 	return stampHash(maphash.Comparable(t.seed, s) | 1)
 }
 
@@ -222,12 +224,12 @@ func (t *dumpTree) hashEntryStamp(f fs.DirEntry) stampHash {
 }
 
 // stampFromEntry returns the stamp of a file in a directory.
-func stampFromEntry(f fs.DirEntry) (s fileStamp, ok bool) {
+func stampFromEntry(f fs.DirEntry) (s sysinfo.Stamp, ok bool) {
 	info, err := f.Info()
 	if err != nil || !info.Mode().IsRegular() {
 		return s, false
 	}
-	return stampFromInfo(info)
+	return sysinfo.ReadStamp(info)
 }
 
 // examination decides which files may enter the list.
@@ -237,8 +239,8 @@ type examination struct {
 }
 
 // isSettled reports whether a file with this stamp was not changed too late to enter the list.
-func (x *examination) isSettled(s fileStamp) bool {
-	return max(s.modTime, s.changeTime) < x.settledTime
+func (x *examination) isSettled(s sysinfo.Stamp) bool {
+	return max(s.ModTime, s.ChangeTime) < x.settledTime
 }
 
 // hasStamps reports whether files of the tree have stamps.
@@ -247,7 +249,7 @@ func (t *dumpTree) hasStamps() bool {
 	if err != nil {
 		return false
 	}
-	_, ok := stampFromInfo(info)
+	_, ok := sysinfo.ReadStamp(info)
 	return ok
 }
 
@@ -266,8 +268,8 @@ func (t *dumpTree) settledTime() (int64, bool) {
 	if errors.Join(err, serr, cerr, rerr) != nil {
 		return 0, false
 	}
-	s, ok := stampFromInfo(info)
-	return s.modTime - int64(cmp.Or(t.resolution, timeResolution(s.modTime))), ok
+	s, ok := sysinfo.ReadStamp(info)
+	return s.ModTime - int64(cmp.Or(t.resolution, timeResolution(s.ModTime))), ok
 }
 
 // timeResolution returns an upper bound for the resolution of a file system's clock, given one of its times. Some file

@@ -17,17 +17,20 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestKnownFilesRoundTrip(t *testing.T) {
 	head := knownHead{manifest: digest{1}, summary: digest{2}}
 	rows := []knownFile{
-		{"notes/b c.md", fileStamp{1 << 40, 1 << 62, -1 << 62, 1<<64 - 1}, digest{31: 255}},
-		{"notes/a.md", fileStamp{1, -2, 3, 4}, digest{5}},
+		{"notes/b c.md", sysinfo.Stamp{Size: 1 << 40, ModTime: 1 << 62, ChangeTime: -1 << 62, Inode: 1<<64 - 1},
+			digest{31: 255}},
+		{"notes/a.md", sysinfo.Stamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, digest{5}},
 	}
 	for i := range 3000 { // more than a buffer
-		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), fileStamp{int64(i), 1, 2, 3}, digest{6}})
+		stamp := sysinfo.Stamp{Size: int64(i), ModTime: 1, ChangeTime: 2, Inode: 3}
+		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), stamp, digest{6}})
 	}
 	read := func(data []byte) (got []knownFile, head knownHead, ok bool) {
 		head, ok = readKnownFiles(bytes.NewReader(data), int64(len(data)), func(f knownFile) { got = append(got, f) })
@@ -113,8 +116,8 @@ func editUntilSeen(t *testing.T, file, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was, _ := stampFromInfo(before)
-		now, _ := stampFromInfo(after)
+		was, _ := sysinfo.ReadStamp(before)
+		now, _ := sysinfo.ReadStamp(after)
 		if was != now {
 			return
 		}

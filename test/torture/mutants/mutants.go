@@ -173,9 +173,9 @@ var All = []Mutant{
 		"haveSameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&",
 		"haveSameAliases(want.Aliases, e.Aliases) &&"},
 	{"stamp-is-the-size", "internal/tree/mdtree/knownfiles.go", "return stampHash(maphash.Comparable(t.seed, s) | 1)",
-		"return stampHash(maphash.Comparable(t.seed, s.size) | 1)"},
+		"return stampHash(maphash.Comparable(t.seed, s.Size) | 1)"},
 	{"recent-file-known", "internal/tree/mdtree/knownfiles.go",
-		"return max(s.modTime, s.changeTime) < x.settledTime", "return true"},
+		"return max(s.ModTime, s.ChangeTime) < x.settledTime", "return true"},
 	{"changed-entry-dumped", "internal/tree/mdtree/dumpplan.go",
 		"if e.Kind != out.kind || !hasSum {", "_ = hasSum\n\tif e.Kind != out.kind {"},
 }
