@@ -24,16 +24,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxDateWords is the length of the longest expression, in words.
+// maxDateWords is the number of words in the longest date expression.
 const maxDateWords = 4
 
-// findDates returns the date expressions in a list of words. At each position it takes the
-// longest expression. Expressions do not overlap.
+// findDates returns the date expressions in a list of words. They do not overlap. If several begin at the same word,
+// the longest is returned.
 func findDates(words []string, now time.Time) []oxbow.Span {
 	var spans []oxbow.Span
 	for i := 0; i < len(words); i++ {
 		for n := min(maxDateWords, len(words)-i); n > 0; n-- {
-			// A punctuation mark after the last word belongs to the sentence.
+			// Punctuation after the last word belongs to the sentence, so remove it.
 			s := strings.TrimRight(strings.Join(words[i:i+n], " "), "?!.,;:)")
 			if d, ok := resolveDate(s, now); ok {
 				spans = append(spans, d)
@@ -45,8 +45,8 @@ func findDates(words []string, now time.Time) []oxbow.Span {
 	return spans
 }
 
-// resolveDate parses s as a single date expression. The bounds of the result, if they
-// are not zero, are in the years 1 to 9999, and From is before To.
+// resolveDate parses s, which must be a single date expression. ok is false if s is not one. The bounds of the result
+// are zero or in the years 1 to 9999, and From is before To.
 func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	if len(s) > 64 {
 		return oxbow.Span{}, false
@@ -77,8 +77,8 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	return d2, true
 }
 
-// dateReader parses date expressions. Its methods represent a day by midnight UTC on this
-// date, independent of loc.
+// dateReader parses date expressions relative to a current time. Its methods represent a day by midnight UTC on the
+// date, even if loc is another time zone.
 type dateReader struct {
 	now   time.Time
 	today time.Time
@@ -93,8 +93,8 @@ var monthNames = []string{"january", "february", "march", "april", "may", "june"
 var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 	"eleven", "twelve"}
 
-// parseMonth returns the month with this name or three-letter abbreviation, or 0. Because
-// "may" is usually a verb, callers must also check the neighbouring word.
+// parseMonth returns the month with this name or three-letter abbreviation, or 0 if there is none. The word "may" is
+// usually a verb, so callers must also check the word next to it.
 func parseMonth(w string) time.Month {
 	if w == "sept" {
 		return time.September
@@ -102,8 +102,8 @@ func parseMonth(w string) time.Month {
 	return time.Month(1 + slices.IndexFunc(monthNames, func(name string) bool { return w == name || w == name[:3] }))
 }
 
-// parseNumber returns the number from 1 to 999 that the word means, such as "3", "three" or
-// "a". For other words it returns 0.
+// parseNumber returns the number from 1 to 999 that a word means, such as "3", "three" or "a". It returns 0 for other
+// words.
 func parseNumber(w string) int {
 	if w == "a" || w == "an" {
 		return 1
@@ -117,8 +117,8 @@ func parseNumber(w string) int {
 	return 0
 }
 
-// parseDigits returns the number that the word consists of. It returns 0 if the word has other
-// characters than digits, such as a sign, or if the number is greater than 65,535.
+// parseDigits returns the number that a word of digits means. It returns 0 if the word contains another character,
+// such as a sign, or if the number is greater than 65,535.
 func parseDigits(w string) int {
 	n, err := strconv.ParseUint(w, 10, 16)
 	if err != nil {
@@ -134,7 +134,7 @@ func parseYear(w string) int {
 	return 0
 }
 
-// parseDay returns the day of a month that a word such as "7", "7th" or "7," means, or 0.
+// parseDay returns the day of a month that a word such as "7", "7th" or "7," means, or 0 if it means none.
 func parseDay(w string) int {
 	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
 		w = strings.TrimSuffix(w, suffix)
@@ -147,8 +147,8 @@ func parseDay(w string) int {
 
 func dayRange(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
 
-// dateRange returns the time range of a day. ok is false for dates that do not exist, such as
-// February 30.
+// dateRange returns the range of one day: the day itself and the day after. ok is false if the date does not exist,
+// such as February 30.
 func dateRange(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	if t.Day() != d {
@@ -162,8 +162,8 @@ func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 	return t, t.AddDate(0, n, 0), true
 }
 
-// parseDate parses an expression. It returns the first day of the range and the day
-// after the last.
+// parseDate parses a date expression. It returns the first day of the range and the day after the last. ok is false if
+// s is not a date expression.
 func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	if a, b, cut := strings.Cut(s, ".."); cut {
 		from, _, ok = r.parseISO(a)
@@ -196,7 +196,8 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// parseSince returns the time range from the start of the expression, without an end.
+// parseSince parses the expression after "since". The range begins where that of the expression begins, and has no
+// end.
 func (r *dateReader) parseSince(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
@@ -212,9 +213,9 @@ func (r *dateReader) parseSince(s string) (from, to time.Time, ok bool) {
 	return from, time.Time{}, ok && !from.IsZero()
 }
 
-// parseISO parses a day such as 2026-04-18 or a month such as 2026-04.
+// parseISO parses a day such as 2026-04-18, or a month such as 2026-04.
 func (r *dateReader) parseISO(s string) (from, to time.Time, ok bool) {
-	switch len(s) { // check the length first, because a failed time.Parse is slow
+	switch len(s) { // Check the length first, because time.Parse is slow if it fails.
 	case len("2006-01-02"):
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
 			return dayRange(t)
@@ -227,7 +228,7 @@ func (r *dateReader) parseISO(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// parseTwoWords parses an expression of two words.
+// parseTwoWords parses a date expression that consists of two words.
 func (r *dateReader) parseTwoWords(a, b string) (from, to time.Time, ok bool) {
 	switch {
 	case a == "in" && parseYear(b) > 0:
@@ -247,8 +248,8 @@ func (r *dateReader) parseTwoWords(a, b string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// relativeSpan returns the last (nth is -1), this (0) or next (1) weekday, named month, week,
-// weekend, month or year.
+// relativeSpan returns the last (nth is -1), this (0) or next (1) period of the kind w: a weekday, a named month, a
+// week, a weekend, a month or a year.
 func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok bool) {
 	y, m, _ := r.today.Date()
 	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
@@ -278,7 +279,7 @@ func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok boo
 	return from, to, false
 }
 
-// weekdayRange returns the last, this or next day with this number, where 0 is Sunday.
+// weekdayRange returns the last, this or next weekday, as in relativeSpan. The weekday 0 is Sunday.
 func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool) {
 	since := (int(r.today.Weekday()) - weekday + 7) % 7
 	switch {
@@ -292,7 +293,7 @@ func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool
 	return dayRange(r.today.AddDate(0, 0, -since))
 }
 
-// parseThreeWords parses an expression of three words.
+// parseThreeWords parses a date expression that consists of three words.
 func (r *dateReader) parseThreeWords(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
 	case c == "ago" && parseNumber(a) > 0:
@@ -326,7 +327,7 @@ func (r *dateReader) rangeAgo(n int, unit string) (from, to time.Time, ok bool) 
 	return from, to, false
 }
 
-// lastUnits returns the last n units up to the end of today.
+// lastUnits returns the range of the last n units. It ends at the end of today.
 func (r *dateReader) lastUnits(n int, unit string) (from, to time.Time, ok bool) {
 	end := r.today.AddDate(0, 0, 1)
 	switch unit {
@@ -342,12 +343,12 @@ func (r *dateReader) lastUnits(n int, unit string) (from, to time.Time, ok bool)
 	return from, to, false
 }
 
-// mondayOfWeek returns the Monday of this week.
+// mondayOfWeek returns the Monday of the current week.
 func (r *dateReader) mondayOfWeek() time.Time {
 	return r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
 }
 
-// latestMonth returns the latest month with this name that has begun.
+// latestMonth returns the range of the latest month m that has begun.
 func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 	y := r.today.Year()
 	if m > r.today.Month() {
@@ -356,7 +357,7 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 	return monthRange(y, m, 1)
 }
 
-// latestDay returns the latest day with this date, today or earlier.
+// latestDay returns the range of the latest day with this month and day of month that is not after today.
 func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
 	y := r.today.Year()
 	if r.isLaterInYear(m, d) {
@@ -365,7 +366,7 @@ func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool
 	return dateRange(y, m, d)
 }
 
-// isLaterInYear reports whether the date is after today's date in the same year.
+// isLaterInYear reports whether the month and day are after today in the same year.
 func (r *dateReader) isLaterInYear(m time.Month, d int) bool {
 	if m != r.today.Month() {
 		return m > r.today.Month()

@@ -1,4 +1,4 @@
-// Date expressions.
+// This file tests how date expressions are parsed.
 
 package query
 
@@ -14,8 +14,9 @@ func TestResolveDate(t *testing.T) {
 	if err != nil {
 		berlin = time.FixedZone("CEST", 2*3600)
 	}
-	now := time.Date(2026, 4, 15, 0, 30, 0, 0, berlin) // a Wednesday; still Tuesday in UTC
-	tests := []struct{ text, want string }{            // first and last day; "" for no date
+	now := time.Date(2026, 4, 15, 0, 30, 0, 0, berlin) // a Wednesday in Berlin, when it is still Tuesday in UTC
+	// want is the first and the last day, or "" if the text is not a date
+	tests := []struct{ text, want string }{
 		{"today", "2026-04-15 2026-04-15"},
 		{"yesterday", "2026-04-14 2026-04-14"},
 		{"Yesterday", "2026-04-14 2026-04-14"},
@@ -83,8 +84,7 @@ func TestResolveDate(t *testing.T) {
 	}
 }
 
-// Among words, the longest expression is taken, and marks after it are not
-// part of it.
+// In a list of words, the longest date expression is found, without the punctuation after it.
 func TestFindDates(t *testing.T) {
 	now := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -104,8 +104,8 @@ func TestFindDates(t *testing.T) {
 	}
 }
 
-// Whatever the text, a date that is found rises and lies within the bounds of
-// filters; and its filter reads back.
+// For any text, the bounds of a date must be in order and within the limits of filters. The filter for the date must
+// be unchanged after it was written and parsed.
 func FuzzResolveDate(f *testing.F) {
 	for _, s := range []string{"last week", "in May 2023", "9998-12-31", "0001-01-01", "999 years ago", "since 1000",
 		"2026-01..2026-02"} {

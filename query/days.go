@@ -1,4 +1,4 @@
-// This file parses dates as the bounds of time ranges, and computes the limits of days in a time zone.
+// This file parses dates for filters, and computes when a day begins and ends in a time zone.
 
 package query
 
@@ -13,23 +13,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// timeKeys are the keys that [TimeFilter] accepts, apart from synonyms.
+// timeKeys lists the keys that [TimeFilter] accepts, without their synonyms.
 var timeKeys = []string{"after", "before", "until", "on"}
 
 func isTimeKey(key string) bool { return slices.Contains(timeKeys, key) }
 
-// TimeFilter returns the filter for a date. The key specifies which side of the date is
-// selected:
+// TimeFilter returns the filter for a date. The key says which side of the date is selected:
 //
 //   - after, since: from the beginning of the date
 //   - before: up to the beginning of the date, without the date itself
 //   - until: up to the end of the date
 //   - on, date: from the beginning of the date up to its end
 //
-// A date is a day, a month, a year, a moment in RFC 3339, or an expression such as
-// yesterday, last-week or "3 days ago". 7d, 2w, 6mo and 1y mean the whole day that was this
-// many days ago, with 7 days a week, 30 a month and 365 a year. 36h and 90m mean the moment
-// that was this long ago. A moment lasts a second. Days are days in the time zone of now.
+// A date is a day, a month, a year, a moment in RFC 3339, or an expression such as yesterday, last-week or "3 days
+// ago". 7d, 2w, 6mo and 1y mean the whole day that was this many days ago, with 7 days a week, 30 a month and 365 a
+// year. 36h and 90m mean the moment that was this long ago. A moment lasts a second. Days are days in the time zone of
+// now.
 //
 // An error matches [oxbow.ErrInvalid] and has the key as its Field.
 func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
@@ -63,17 +62,16 @@ func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
 	)
 }
 
-// earliest and latest are the first and last moment that a filter can name. They are not
-// the zero time, which means an open range, and not in a year with five digits, which
+// earliestTime and latestTime are the first and the last moment that a filter can contain. The first is not the zero
+// time, because that means a range without a bound. The last has a year of four digits, because a year of five digits
 // cannot be written.
 var (
 	earliestTime = time.Time{}.Add(1)
 	latestTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseSpan parses a date, and returns its time range from from (inclusive) to to
-// (exclusive). A date such as "since march" has no end. Times outside of the years 1 to 9999
-// are moved to the nearest bound.
+// parseSpan parses a date. Its range begins at from and ends before to. A date such as "since march" has no end. A
+// time outside the years 1 to 9999 is replaced by the nearest bound.
 func parseSpan(s string, now time.Time) (from, to time.Time, ok bool) {
 	from, to, ok = parseNumericDate(s, now.Location())
 	if !ok {
@@ -96,7 +94,7 @@ func parseSpan(s string, now time.Time) (from, to time.Time, ok bool) {
 	return clampTime(from), to, true
 }
 
-// parseNumericDate parses a year, a month, a day or a moment.
+// parseNumericDate parses a year, a month, a day or a moment that is written in digits.
 func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool) {
 	for _, l := range []struct {
 		layout    string
@@ -112,7 +110,7 @@ func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool
 	return t, t.Add(time.Second), err == nil
 }
 
-// parseAge parses the age of a day, such as 7d, or of a moment, such as 36h.
+// parseAge parses an age. 7d means the day that was 7 days ago, and 36h the moment that was 36 hours ago.
 func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 	if !beginsWithDigit(s) {
 		return from, to, false
@@ -133,7 +131,7 @@ func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 	return from, from.Add(time.Second), err == nil && strings.ContainsAny(s, "hms")
 }
 
-// clampTime limits t to the range from earliest to latest, and returns it in UTC.
+// clampTime moves a time outside the limits to the nearest limit, and returns the time in UTC.
 func clampTime(t time.Time) time.Time { return text.ClampTime(t, earliestTime, latestTime) }
 
 // beginsWithDigit reports whether the first byte of s is a decimal digit.
@@ -141,11 +139,11 @@ func beginsWithDigit(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// dayStart returns the first moment in loc with the date of day, which is given as midnight
-// UTC. This is not always midnight in loc, because some time zones set their clocks forward
-// at midnight. For such a day, time.Date would return a time on the day before.
+// dayStart returns the first moment of a day in loc. The argument day is midnight UTC on the date. The result need not
+// be midnight in loc, because some time zones set their clocks forward at midnight. For such a day, time.Date would
+// return a time on the day before.
 func dayStart(day time.Time, loc *time.Location) time.Time {
-	const around = 36 * time.Hour // no time zone differs more from UTC
+	const around = 36 * time.Hour // the time in each time zone differs from UTC by less than this
 	var first time.Time
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {
 		_, offset := t.In(loc).Zone()
@@ -158,15 +156,14 @@ func dayStart(day time.Time, loc *time.Location) time.Time {
 		}
 	}
 	if first.IsZero() {
-		// midnight does not exist on this day, so it begins when the clocks were set
-		// forward
+		// This day has no midnight. It begins at the moment when the clocks were set forward.
 		_, first = day.Add(-around).In(loc).ZoneBounds()
 	}
 	return first
 }
 
-// hasSameClockTime reports whether a and b, each in its own time zone, show the same date and time
-// of day, in seconds.
+// hasSameClockTime reports whether clocks show the same date and time for a and b, each in its own time zone.
+// Fractions of a second are ignored.
 func hasSameClockTime(a, b time.Time) bool {
 	const wall = "2006-01-02 15:04:05"
 	return a.Format(wall) == b.Format(wall)

@@ -1,4 +1,4 @@
-// Filters and queries as people type them.
+// This file contains examples of filters and queries.
 
 package query_test
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A filter selects by labels, kind, name, author and date. A space is "and", a
-// comma "or", a minus sign "not".
+// A filter selects entries by labels, kind, name, author and date. A space means "and", a comma means "or", and a
+// minus sign means "not".
 func ExampleParseFilter() {
 	ctx := context.Background()
 	day := time.Date(2026, 4, 14, 12, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ func ExampleParseFilter() {
 		must(m.Remember(ctx, e))
 		day = day.AddDate(0, 0, 1)
 	}
-	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) // gives the time zone of days
+	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) // the time zone of days in a filter is that of now
 
 	for _, s := range []string{
 		"project:harbour",
@@ -65,7 +65,7 @@ func ExampleParseFilter() {
 	// filter key "projct" is not known; did you mean project? (labels of that very key are "projct":harbour)
 }
 
-// A query as people type it: words, and among them terms of a filter.
+// A query consists of words, and may contain terms of a filter.
 func ExampleParse() {
 	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC)
 	q := must(query.Parse(`double charge project:harbour -tag:"to check" since:2026-04-01 https://pay.test/form`, now))

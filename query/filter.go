@@ -15,17 +15,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ParseFilter parses a filter. For the keys after, since, before, until and on, see
-// [TimeFilter]. Errors match [oxbow.ErrInvalid] and suggest a correction.
+// ParseFilter parses a filter. For the keys after, since, before, until and on, see [TimeFilter]. Errors match
+// [oxbow.ErrInvalid] and suggest a correction.
 //
-// An unknown key, for example in customer:acme, selects entries by labels with this key.
-// But if the key looks like a misspelling of a known key, such as projct, ParseFilter
-// returns an error with the known key. A misspelling has a single typing error (a missing,
-// additional or wrong letter, or two swapped neighbours), or two if the known key has ten
-// letters or more. For known keys with three or four letters, the first letter must be
-// right. For those with two letters, nothing counts as a misspelling. To select by such a
-// label key anyway, write the key in quotes: "tax":vat. Quotes also prevent that tags,
-// type, path and other synonyms are replaced by a known key.
+// A key without a meaning of its own, as in customer:acme, selects entries by labels with this key. But if the key
+// looks like a misspelling of a known key, such as projct, ParseFilter returns an error that names the known key. A
+// misspelling has a single typing error (a missing, additional or wrong letter, or two swapped neighbours), or two if
+// the known key has ten letters or more. If the known key has three or four letters, the first letter must be right. A
+// key of two letters has no misspellings.
+//
+// To select by such a label key anyway, write the key in quotes: "tax":vat. In quotes, a synonym such as tags, type or
+// path is not replaced by the known key either.
 func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	for _, w := range splitWords(s) {
@@ -40,14 +40,14 @@ func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// term is a parsed condition of a filter, such as tag:infra.
+// term is one condition of a filter, such as tag:infra.
 type term struct {
 	key, value string
 	isNegated  bool
-	isQuoted   bool // the key was in quotes
+	isQuoted   bool // the key was written in quotes
 }
 
-// cutTerm parses a word such as -tag:x. ok is false if the word is not a term.
+// cutTerm parses a word such as -tag:x. ok is false if the word does not have the form of a term.
 func cutTerm(w string) (t term, ok bool) {
 	w, t.isNegated = strings.CutPrefix(w, "-")
 	t.key, t.value, ok = strings.Cut(w, ":")
@@ -58,8 +58,8 @@ func cutTerm(w string) (t term, ok bool) {
 	return t, true
 }
 
-// quotedKeyLen returns the length of the quotation at the start of s, including both quote
-// characters, if a colon follows the quotation. Otherwise it returns 0.
+// quotedKeyLen returns the length of a quoted key at the start of s, including both quote characters. It returns 0 if
+// s does not start with a quotation that is followed by a colon.
 func quotedKeyLen(s string) int {
 	if !strings.HasPrefix(s, `"`) {
 		return 0
@@ -71,7 +71,7 @@ func quotedKeyLen(s string) int {
 	return n
 }
 
-// cutFilterTerm parses a word of a filter. Its key may be any label key, quoted or not.
+// cutFilterTerm parses a word of a filter. Its key may be any label key, with or without quotes.
 func cutFilterTerm(w string) (term, error) {
 	rest, not := strings.CutPrefix(w, "-")
 	if n := quotedKeyLen(rest); n > 0 {
@@ -101,8 +101,8 @@ func cutFilterTerm(w string) (term, error) {
 	return t, nil
 }
 
-// termProblem returns the reason why a word, without its sign, cannot be parsed as a term.
-// The reason completes a sentence in an error message.
+// termProblem says why a word cannot be parsed as a term. The text completes a sentence in an error message. The word
+// must be without its minus sign.
 func termProblem(w string) string {
 	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
 	if hasColon && syntax.IsKnownKey(key) {
@@ -115,7 +115,7 @@ func termProblem(w string) string {
 	return reason + `; a value with spaces has quotes, and a shell needs more around them: 'name:"exact name"'`
 }
 
-// addToFilter adds the term to the filter.
+// addToFilter adds the term to a filter.
 func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 	values, err := splitValues(t.key, t.value)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 	return nil
 }
 
-// timeRange returns the time range of a term with a time key.
+// timeRange returns the range of time of a term whose key is a time key.
 func (t term) timeRange(values []string, now time.Time) (oxbow.Filter, error) {
 	if t.isNegated {
 		return oxbow.Filter{}, invalidError("filter", "-"+t.key, "cannot be negated; use after: and before:")
@@ -153,7 +153,7 @@ func (t term) timeRange(values []string, now time.Time) (oxbow.Filter, error) {
 
 var actorNames = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}
 
-// checkValue returns an error if the key cannot have this value.
+// checkValue returns an error if a term with this key cannot have this value.
 func checkValue(key, v string) error {
 	switch key {
 	case "kind":
@@ -197,7 +197,7 @@ func checkValue(key, v string) error {
 	return nil
 }
 
-// splitValues splits a comma-separated list of words and quoted words.
+// splitValues splits a list of values, which are words or quoted words separated by commas.
 func splitValues(key, s string) ([]string, error) {
 	var vs []string
 	for {
@@ -212,12 +212,11 @@ func splitValues(key, s string) ([]string, error) {
 		if rest == "" {
 			return vs, nil
 		}
-		s = rest[1:] // skip the comma
+		s = rest[1:] // skip the comma before the next value
 	}
 }
 
-// cutValue returns the first value of a list and the rest, which is empty or begins with a
-// comma.
+// cutValue returns the first value of a list, and the rest of the list. The rest is empty or begins with a comma.
 func cutValue(key, s string) (v, rest string, err error) {
 	if !strings.HasPrefix(s, `"`) {
 		n := strings.IndexByte(s, ',')

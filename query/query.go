@@ -27,51 +27,50 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// Parse parses a query, which has words and terms of the filter language. A word is a term
-// if it has a known key or a synonym (tags, type, since), a colon and a value. URLs and
-// quoted words are not terms. For errors, see [ParseFilter].
+// Parse parses a query, which consists of words and terms of the filter language. A word is a term if it has a known
+// key or a synonym (tags, type, since), a colon and a value. URLs and quoted words are not terms. For errors, see
+// [ParseFilter].
 //
-// Words may also be operators. [oxbow.RankOxbow] applies operators, while [oxbow.RankSeed]
-// searches for them as ordinary words:
+// Words may also be operators. [oxbow.RankOxbow] applies operators, while [oxbow.RankSeed] searches for them as
+// ordinary words:
 //
 //	"two words"   the entry must have these words, one after the other
 //	+word         the entry must have the word in any of its forms
 //	-word         the entry must not have it; also -"two words"
 //	word*         any word with this prefix; +word* requires one, -word* excludes all
 //
-// A sign is part of the word unless two letters or a quote follow, so -5, --flag and -v are
-// ordinary words. A star inside or around a word, as in **bold**, is also part of it. The
-// Text of the query has all words exactly as typed.
+// A sign is part of the word unless two letters or a quote follow, so -5, --flag and -v are ordinary words. A star
+// inside or around a word, as in **bold**, is also part of the word. The query's Text contains all words exactly as
+// typed.
 //
-// Date expressions among the words, such as "last week" or "in May 2023", stay in Text and
-// are also listed in Dates.
+// Date expressions among the words, such as "last week" or "in May 2023", stay in Text and are also listed in Dates.
 func Parse(s string, now time.Time) (oxbow.Query, error) { return parseWords(splitWords(s), now) }
 
-// The memories of a home that a query can name with in:, as in in:sessions.
+// Names of the memories of a home that a query can search, as in in:sessions.
 const (
-	InNotes    = "notes"    // the entries
+	InNotes    = "notes"    // the entries of the memory
 	InSessions = "sessions" // the turns of past sessions
 	inBoth     = "both"
 )
 
-// A Request is a query of a home, which may have several memories.
+// A Request is a query that also says which of a home's memories it searches.
 type Request struct {
 	Query        oxbow.Query
-	Memory       string        // memory that the request names with in:, or "" if it names none
-	Misspellings []Misspelling // words that were probably meant as terms
+	Memory       string        // the memory that the term in: names, or "" if there is no such term
+	Misspellings []Misspelling // words that were probably meant as terms of a filter
 }
 
-// A Misspelling is a word of a query that looks like a term with a misspelt key, such as projct:vtt.
-// It is searched as an ordinary word.
+// A Misspelling is a word of a query that looks like a term with a misspelt key, such as projct:vtt. It is searched
+// for as an ordinary word.
 type Misspelling struct {
 	Word string
-	Err  error // what [ParseFilter] says about the word
+	Err  error // the error that [ParseFilter] would return for the word
 }
 
-// ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search, and
-// reports misspelt terms. Like other terms, in:MEMORY is a word of its own outside of quotations, and is not
-// part of the query's Text. If it occurs several times, the last one counts. If the memory's name is unknown,
-// the term is an ordinary word, because a text may contain it.
+// ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search, and reports words
+// that look like misspelt terms. The term in:MEMORY must be a word of its own outside quotations, and is not part of
+// the query's Text. If it occurs several times, the last one counts. If there is no memory with this name, it is an
+// ordinary word, because a text may contain such a word.
 func ParseRequest(s string, now time.Time) (Request, error) {
 	var r Request
 	var words []string
@@ -94,7 +93,7 @@ func ParseRequest(s string, now time.Time) (Request, error) {
 	return r, err
 }
 
-// parseWords parses the words of a query.
+// parseWords parses a query that was split into words.
 func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	var q oxbow.Query
 	var words, plain []string
@@ -122,14 +121,13 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	return q, nil
 }
 
-// isFilter reports whether a term in a query is a filter: its key is known and it has a value. If
-// the value begins with two slashes, the word is a URL.
+// isFilter reports whether a term in a query is a filter: its key is known and it has a value. If the value begins
+// with two slashes, the word is a URL and not a filter.
 func (t term) isFilter() bool {
 	return syntax.IsKnownKey(t.key) && t.value != "" && !strings.HasPrefix(t.value, "//")
 }
 
-// addOperator adds the word to the operators if the word has an operator's form, and
-// reports whether it has.
+// addOperator adds the word to the operators if it has the form of an operator. Otherwise it returns false.
 func addOperator(o *oxbow.Operators, w string) bool {
 	list, rest := &o.Must, strings.TrimPrefix(w, "+")
 	if strings.HasPrefix(w, "-") {
@@ -139,7 +137,7 @@ func addOperator(o *oxbow.Operators, w string) bool {
 	case strings.HasPrefix(rest, `"`):
 		phrase, ok := unquotePhrase(rest)
 		if ok {
-			// a star at the end of a phrase does not mean a prefix
+			// After a phrase, a star does not mean a prefix.
 			*list = append(*list, strings.TrimRight(phrase, "*"))
 		}
 		return ok
@@ -163,8 +161,8 @@ func addOperator(o *oxbow.Operators, w string) bool {
 	return true
 }
 
-// unquotePhrase returns the text of a quotation. It returns false if s is not exactly one
-// quotation with at least one word.
+// unquotePhrase returns the text in a quotation. It returns false unless s is exactly one quotation that contains a
+// word.
 func unquotePhrase(s string) (string, bool) {
 	n := quotationLen(s)
 	if n == 0 || n < len(s) {
@@ -179,8 +177,7 @@ func unquotePhrase(s string) (string, bool) {
 	return s[1 : n-1], true
 }
 
-// beginsWithWord reports whether s begins with two letters, or with a letter that is not
-// ASCII.
+// beginsWithWord reports whether s begins with two letters, or with one letter that is not ASCII.
 func beginsWithWord(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[n:])

@@ -1,5 +1,5 @@
-// The filter and query language: what it reads, what it refuses and with which
-// words, and that a filter reads back as it was written.
+// This file tests the language of filters and queries: what is accepted, what is refused with which message, and that
+// a filter is unchanged after it was written and parsed.
 
 package query_test
 
@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the dates below name zones that a bare machine lacks
+	_ "time/tzdata" // contains the time zones that the dates below name, because a machine may lack them
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// noon is the time of the tests' clock.
+// noon is the current time in these tests.
 var noon = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 
-// utc reads a moment, such as 2026-04-18T09:30:00Z.
+// utc parses a moment such as 2026-04-18T09:30:00Z.
 func utc(t testing.TB, s string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, s)
@@ -64,7 +64,7 @@ func TestParseFilter(t *testing.T) {
 		{"name:x door:mcp", terms(term("name", "x"), term("door", "mcp"))},
 		{"has:project -has:customer", terms(term("has", "project"), not(term("has", "customer")))},
 
-		// Other words for a key.
+		// These words are synonyms of keys.
 		{"tags:a", terms(term("tag", "a"))},
 		{"projects:a", terms(term("project", "a"))},
 		{"files:a", terms(term("file", "a"))},
@@ -76,7 +76,7 @@ func TestParseFilter(t *testing.T) {
 		{"util:x", terms(term("util", "x"))},
 		{"date:2026-04", oxbow.Filter{After: utc(t, "2026-04-01T00:00:00Z"), Before: utc(t, "2026-05-01T00:00:00Z")}},
 
-		// Other label keys, and quoted ones.
+		// These are other label keys, some of them in quotes.
 		{"customer:acme", terms(term("customer", "acme"))},
 		{"os:linux", terms(term("os", "linux"))},
 		{"product:api", terms(term("product", "api"))},
@@ -87,7 +87,7 @@ func TestParseFilter(t *testing.T) {
 		{`"project":vtt`, terms(term("project", "vtt"))},
 		{`"projct":"two words",b`, terms(term("projct", "two words", "b"))},
 
-		// Several bounds: the narrowest hold.
+		// If there are several bounds, the narrowest range counts.
 		{"after:2026-01-01 after:2026-03-01 before:2026-12-01 before:2026-09-01",
 			oxbow.Filter{After: utc(t, "2026-03-01T00:00:00Z"), Before: utc(t, "2026-09-01T00:00:00Z")}},
 		{
@@ -134,7 +134,7 @@ func TestParseFilterRefuses(t *testing.T) {
 		{`tag:"\xff"`, `is not UTF-8`},
 		{"tag:" + strings.Repeat("x", oxbow.MaxName+1), `has 257 bytes; the most is 256`},
 
-		// Slips of known keys.
+		// These are misspellings of known keys.
 		{
 			"projct:x",
 			`filter key "projct" is not known; did you mean project? (labels of that very key are "projct":x)`,
@@ -153,13 +153,13 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"aftr:2026", `did you mean after?`},
 		{"befor:2026", `did you mean before?`},
 
-		// Quoted keys.
+		// These keys are in quotes.
 		{`"Tax":x`, `begins with no label key in quotes`},
 		{`"":x`, `begins with no label key in quotes`},
 		{`"id":x`, `filter "id" is no filter; use name:`},
 		{`"a b"`, `is not key:value`},
 
-		// Values of a closed set.
+		// Only certain values are allowed for these keys.
 		{"kind:memo", `kind "memo" is not one of note, archive, journal, world, history, handoff`},
 		{
 			"type:bug",
@@ -171,7 +171,7 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"confidence:high", `confidence "high" is not a number from 0 to 1`},
 		{"id:4", `filter "id" is no filter; use name:`},
 
-		// Dates.
+		// These are dates.
 		{
 			"after:yesteryear",
 			`after "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, ` +
@@ -202,9 +202,8 @@ func TestParseFilterRefuses(t *testing.T) {
 	}
 }
 
-// Every day in a filter is one of the zone that the clock shows, from its
-// first moment to that of the next day. (Transitions are those of the IANA
-// time zone database.)
+// A day in a filter is a day in the time zone of the clock. It ends where the next day begins. The changes of clocks
+// below are those of the IANA time zone database.
 func TestFilterDates(t *testing.T) {
 	for _, tc := range []struct{ zone, in, after, before string }{
 		{"UTC", "on:2026-04-18", "2026-04-18T00:00:00Z", "2026-04-19T00:00:00Z"},
@@ -213,15 +212,19 @@ func TestFilterDates(t *testing.T) {
 		{"UTC", "on:2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"},
 		{"Europe/Berlin", "on:2026-04-18", "2026-04-17T22:00:00Z", "2026-04-18T22:00:00Z"},
 		{"Europe/Berlin", "after:2026-01 before:2026-07", "2025-12-31T23:00:00Z", "2026-06-30T22:00:00Z"},
-		{"America/New_York", "on:2026-03-08", "2026-03-08T05:00:00Z", "2026-03-09T04:00:00Z"}, // of 23 hours
-		{"America/New_York", "on:2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"}, // of 25 hours
+		{"America/New_York", "on:2026-03-08", "2026-03-08T05:00:00Z", "2026-03-09T04:00:00Z"}, // this day has 23 hours
+		{"America/New_York", "on:2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"}, // this day has 25 hours
 		{"Asia/Kolkata", "on:2026-04-18", "2026-04-17T18:30:00Z", "2026-04-18T18:30:00Z"},
 		{"Pacific/Kiritimati", "on:2026-04-18", "2026-04-17T10:00:00Z", "2026-04-18T10:00:00Z"},
-		{"America/Sao_Paulo", "on:2018-11-04", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"}, // begins at 1 o'clock
-		{"Africa/Cairo", "on:2024-04-26", "2024-04-25T22:00:00Z", "2024-04-26T21:00:00Z"},      // begins at 1 o'clock
-		{"America/Havana", "on:2024-11-03", "2024-11-03T04:00:00Z", "2024-11-04T05:00:00Z"},    // has midnight twice
-		{"Pacific/Apia", "on:2011-12-30", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z"},      // was left out
-		// Days are counted from that of now, here 2026-04-18, a Saturday.
+		// this day begins at 1 o'clock
+		{"America/Sao_Paulo", "on:2018-11-04", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
+		// this day begins at 1 o'clock
+		{"Africa/Cairo", "on:2024-04-26", "2024-04-25T22:00:00Z", "2024-04-26T21:00:00Z"},
+		// this day has midnight twice
+		{"America/Havana", "on:2024-11-03", "2024-11-03T04:00:00Z", "2024-11-04T05:00:00Z"},
+		// this day was left out
+		{"Pacific/Apia", "on:2011-12-30", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z"},
+		// Ages in days are counted from the current day, which is Saturday, 2026-04-18.
 		{"UTC", "after:7d", "2026-04-11T00:00:00Z", ""},
 		{"UTC", "before:2w", "", "2026-04-04T00:00:00Z"},
 		{"Europe/Berlin", "on:1d", "2026-04-16T22:00:00Z", "2026-04-17T22:00:00Z"},
@@ -231,15 +234,16 @@ func TestFilterDates(t *testing.T) {
 		{"UTC", "on:6mo", "2025-10-20T00:00:00Z", "2025-10-21T00:00:00Z"},
 		{"UTC", "since:1y", "2025-04-18T00:00:00Z", ""},
 		{"UTC", "until:2026-02", "", "2026-03-01T00:00:00Z"},
-		{"America/Sao_Paulo", "on:2722d", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"}, // begins at 1 o'clock
-		// An age in hours or minutes is a moment, independent of the zone.
+		// this day begins at 1 o'clock
+		{"America/Sao_Paulo", "on:2722d", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
+		// An age in hours or minutes means a moment, whatever the time zone is.
 		{"Asia/Tokyo", "on:36h", "2026-04-17T00:00:00Z", "2026-04-17T00:00:01Z"},
 		{"UTC", "until:90m", "", "2026-04-18T10:30:01Z"},
-		// A moment has its own zone.
+		// A moment names its own time zone.
 		{"Asia/Tokyo", "on:2026-04-18T09:30:00Z", "2026-04-18T09:30:00Z", "2026-04-18T09:30:01Z"},
 		{"Asia/Tokyo", "after:2026-04-18T09:30:00+02:00", "2026-04-18T07:30:00Z", ""},
 		{"UTC", "before:2026-04-18T09:30:00.123456789-05:00", "", "2026-04-18T14:30:00.123456789Z"},
-		// The ends of time stay bounds.
+		// A date at the end of the possible times is still a bound.
 		{"UTC", "after:0001-01-01", "0001-01-01T00:00:00.000000001Z", ""},
 		{"UTC", "before:0001-01-01T00:00:00Z", "", "0001-01-01T00:00:00.000000001Z"},
 		{"Asia/Tokyo", "after:0000", "0001-01-01T00:00:00.000000001Z", ""},
@@ -286,7 +290,7 @@ func TestParse(t *testing.T) {
 		{"since:2026-04-01 deploy", "deploy", oxbow.Filter{After: utc(t, "2026-04-01T00:00:00Z")}},
 		{"kind:note", "", terms(term("kind", "note"))},
 
-		// Words with a colon that are no terms.
+		// These words contain a colon but are not terms.
 		{"https://x.test/a?b=c:d", "https://x.test/a?b=c:d", oxbow.Filter{}},
 		{"file:///etc/hosts", "file:///etc/hosts", oxbow.Filter{}},
 		{"error:timeout std::vector 12:30 a:b", "error:timeout std::vector 12:30 a:b", oxbow.Filter{}},
@@ -295,7 +299,7 @@ func TestParse(t *testing.T) {
 		{"what is the file: name:", "what is the file: name:", oxbow.Filter{}},
 		{"--tag:x - -x", "--tag:x - -x", oxbow.Filter{}},
 
-		// Quotes hide a term, and an unclosed one hides nothing.
+		// In quotes, a word is not a term. A quote that is not closed has no effect.
 		{`"project:vtt" x`, `"project:vtt" x`, oxbow.Filter{}},
 		{`"say project:vtt now"`, `"say project:vtt now"`, oxbow.Filter{}},
 		{`5" pipe project:vtt`, `5" pipe`, terms(term("project", "vtt"))},
@@ -321,7 +325,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// zones are those that the fuzz targets put their clock in.
+// zones contains the time zones that the fuzz tests use.
 var zones = []*time.Location{
 	time.UTC,
 	time.FixedZone("", 14*3600),
@@ -364,7 +368,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		parsesBack(t, s, q.Filter)
-		// What was left as words holds no term any more.
+		// The words that remain in the text contain no term any more.
 		again, err := query.Parse(q.Text, noon)
 		if err != nil || again.Text != q.Text || !again.Filter.IsZero() {
 			t.Errorf("Parse(%q), the words of %q, = %+v, %v, want words only", q.Text, s, again, err)
@@ -372,7 +376,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// parsesBack checks that a filter, written down, reads back the same.
+// parsesBack checks that a filter is unchanged after it was written and parsed.
 func parsesBack(t *testing.T, from string, f oxbow.Filter) {
 	t.Helper()
 	again, err := query.ParseFilter(f.String(), noon)
@@ -381,7 +385,7 @@ func parsesBack(t *testing.T, from string, f oxbow.Filter) {
 	}
 }
 
-// TestParseRequest checks which memory a request names, and the query that remains.
+// TestParseRequest checks which memory a request names, and which query remains.
 func TestParseRequest(t *testing.T) {
 	for _, c := range []struct{ request, memory, rest string }{
 		{"crane repair", "", "crane repair"},

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// splitWords splits s at white space outside of quotations.
+// splitWords splits s at white space, except inside quotations.
 func splitWords(s string) []string {
 	var words []string
-	start, closed := -1, 0 // closed is the end of the last quotation
+	start, closed := -1, 0 // closed is the index after the last quotation
 	for i, r := range s {
 		switch {
 		case i < closed:
@@ -34,13 +34,13 @@ func splitWords(s string) []string {
 	return words
 }
 
-// isBeforeQuote reports whether a quote character after this part of a word opens a quotation.
+// isBeforeQuote reports whether a quote character after this part of a word would open a quotation.
 func isBeforeQuote(part string) bool {
 	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 
-// quotationLen returns the length of the quotation at the start of s, including both quote
-// characters. It returns 0 if the closing quote is missing.
+// quotationLen returns the length of the quotation at the start of s, including both quote characters, or 0 if the
+// closing quote is missing.
 func quotationLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

@@ -1,5 +1,5 @@
-// This file applies changes to a scope. Each op is checked against the scope and then bound
-// to the version of the entry that was checked.
+// This file makes changes within a scope. Each op is checked against the scope. It then gets a condition, so that it
+// fails unless the entry still has the version that was checked.
 
 package scope
 
@@ -11,13 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxRaceRetries is the maximum number of retries if another writer changes the entry after it
-// was checked.
+// maxRaceRetries is the maximum number of attempts to make a change if other writers change the checked entries
+// meanwhile.
 const maxRaceRetries = 1000
 
-// Apply implements [oxbow.Store]. Whether an op is allowed depends on the current entries.
-// Each op is bound to the versions that were checked, so that no entry can leave or enter
-// the scope in between.
+// Apply implements [oxbow.Store]. Whether an op is allowed depends on the present entries. Each op therefore requires
+// the versions that were checked, so that no entry can leave or enter the scope in between.
 func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return v.bindAndApply(
 		ctx,
@@ -26,8 +25,8 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	)
 }
 
-// Commit implements [oxbow.Committer]. The change has only the versions of entries in the
-// scope. It has neither a note nor a hash, because these describe the whole change.
+// Commit implements [oxbow.Committer]. The change that it returns contains only entries in the scope. It has neither
+// note nor hash, because these describe the whole change.
 func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	var c oxbow.Change
 	err := v.bindAndApply(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
@@ -43,9 +42,8 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return v.visiblePart(c, ops), nil
 }
 
-// visiblePart returns the part of the change that the caller may see. If the op ID belongs to
-// another call, the base returns the change of that call, which may have versions
-// outside of the scope.
+// visiblePart returns the part of a change that the caller may see. If the op ID belongs to an earlier call, the
+// change is that of the earlier call, which may contain entries outside the scope.
 func (v *store) visiblePart(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
@@ -70,15 +68,15 @@ func (v *store) visiblePart(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	return c
 }
 
-// bindAndApply binds the ops to the entries that were checked, and calls apply. If another writer
-// changes an entry in between, it starts again.
+// bindAndApply checks the ops, adds conditions to them, and calls apply. If another writer changes a checked entry in
+// between, it starts again.
 func (v *store) bindAndApply(
 	ctx context.Context,
 	ops []oxbow.Op,
 	apply func(ctx context.Context, bound []oxbow.Op) error,
 ) error {
 	if err := v.checkWritable(); err != nil {
-		if len(ops) == 0 { // the only possible error is that the base is closed
+		if len(ops) == 0 { // The only possible error is that the base is closed.
 			return v.base.Apply(ctx)
 		}
 		return err
@@ -97,8 +95,8 @@ func (v *store) bindAndApply(
 	}
 }
 
-// lostRace reports whether the ops failed with err because another writer changed an entry between
-// the reading and the writing of b, so that another attempt may succeed.
+// lostRace reports whether the ops failed with err because another writer has changed an entry after b was made. Then
+// another attempt may succeed.
 func (v *store) lostRace(ctx context.Context, b binder, err error, ops []oxbow.Op) bool {
 	return b.mayRace && errors.Is(err, oxbow.ErrConflict) && !v.versionIsHidden(ctx, ops)
 }
@@ -115,7 +113,7 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// bindOps checks the ops and returns a binder with the ops for the base.
+// bindOps checks the ops and returns a binder that contains the ops for the base.
 func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b binder, err error) {
 	b = binder{store: v, stagedEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
@@ -138,16 +136,16 @@ func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b binder, err erro
 	return b, err
 }
 
-// binder converts a caller's ops to ops for the base. It adds the scope's labels and
-// binds each op to the version that was checked.
+// binder converts the ops of a caller to ops for the base. It adds the labels of the scope. It also adds conditions,
+// so that an op fails unless the entry has the version that was checked.
 type binder struct {
 	store         *store
-	stagedEntries map[string]*oxbow.Entry // entries after the ops so far (nil if removed)
+	stagedEntries map[string]*oxbow.Entry // the entries as they are after the ops so far (nil for a removed entry)
 	boundOps      []oxbow.Op
-	mayRace       bool // an op was bound to a version although the caller did not request it
+	mayRace       bool // an op has a condition that the caller did not request
 }
 
-// bindOp checks and binds the next op.
+// bindOp checks the next op and adds it to boundOps.
 func (b *binder) bindOp(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
@@ -156,12 +154,12 @@ func (b *binder) bindOp(ctx context.Context, op oxbow.Op) error {
 	outside := old != nil && !b.store.scope.Sees(old)
 	add, isAdd := op.(oxbow.Add)
 	switch {
-	// if the entry is outside, the base refuses the op, and hide rewrites the error
+	// If an entry outside has the name, the base refuses the op, and hideErrors changes the error.
 	case isAdd && (old == nil || outside):
 		return b.bindAdd(ctx, add)
 	case outside:
 		return notFoundError(op.Target())
-	case old == nil: // the base refuses the op
+	case old == nil: // There is no such entry, so the base will refuse the op.
 		b.boundOps = append(b.boundOps, op)
 		return nil
 	}
@@ -173,7 +171,7 @@ func (b *binder) bindOp(ctx context.Context, op oxbow.Op) error {
 	return b.bindChange(op, old, at)
 }
 
-// checkNamesFree returns an error if an entry outside of the scope has a word as its name or alias, unless
+// checkNamesFree returns an error if one of the words is the name or an alias of an entry outside the scope, unless
 // the word is in had. The error does not name that entry.
 func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error {
 	for _, w := range words {
@@ -195,9 +193,8 @@ func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error 
 	return nil
 }
 
-// stagedEntry returns the entry with this name after the ops so far, or nil if no entry has the
-// name. It also returns the version to bind the op to, which is 0 if an earlier op wrote
-// the entry.
+// stagedEntry returns the entry with this name as it is after the ops so far, or nil if there is none. It also returns
+// the version that the op must require. That version is 0 if an earlier op has written the entry.
 func (b *binder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.stagedEntries[name]; ok {
 		return e, 0, nil
@@ -212,7 +209,7 @@ func (b *binder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, ui
 	return nil, 0, err
 }
 
-// bindAdd binds an Add. No entry in the scope has its name.
+// bindAdd checks an Add and adds it to boundOps. No entry in the scope may have its name.
 func (b *binder) bindAdd(ctx context.Context, a oxbow.Add) error {
 	if err := b.checkShownName(ctx, a.Name); err != nil {
 		return err
@@ -230,8 +227,8 @@ func (b *binder) bindAdd(ctx context.Context, a oxbow.Add) error {
 	return nil
 }
 
-// checkShownName returns an error if entries in the scope are shown under this name, because parts
-// of their real names are redacted.
+// checkShownName returns an error if an entry in the scope is shown under this name although it has another name,
+// because parts of its name are hidden.
 func (b *binder) checkShownName(ctx context.Context, name string) error {
 	if !b.store.scope.hasRedactionMark(name) {
 		return nil
@@ -247,15 +244,15 @@ func (b *binder) checkShownName(ctx context.Context, name string) error {
 	return invalidError("name", name, "is how "+b.store.scope.displayTitle()+" shows several entries; choose another")
 }
 
-// bindChange checks an op for an entry in the scope and adds the op to b.boundOps. The entry must be in the scope
-// before and after the op. Unless the op requires a version already, it is changed to require the version seq (if not
-// 0), so that the entry cannot leave the scope before the op is applied.
+// bindChange checks an op that changes entry old, and adds it to b.boundOps. The entry must be in the scope before and
+// after the op. The op gets the condition that the entry has the version seq, unless the op already requires a version
+// or seq is 0. Therefore the entry cannot leave the scope before the op is applied.
 func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()
 	remove := false
 	switch o := op.(type) {
-	case oxbow.Add: // the base refuses the op, because the name exists
+	case oxbow.Add: // The base will refuse this op, because the name exists.
 		seq = 0
 	case oxbow.Update:
 		o.Labels = s.labelsToWrite(o.Labels, old)
@@ -293,7 +290,7 @@ func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	return nil
 }
 
-// requireVersion returns the op with this required version.
+// requireVersion returns the op with the condition that the entry has this version.
 func requireVersion(op oxbow.Op, version uint64) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Update:
@@ -312,7 +309,7 @@ func requireVersion(op oxbow.Op, version uint64) oxbow.Op {
 	return op
 }
 
-// addedEntry returns the entry that an Add will create, with the fields that filters examine.
+// addedEntry returns the entry that an Add will create. It contains only what filters examine.
 func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels,
 		Created: a.Created, Source: v.source}
@@ -325,8 +322,8 @@ func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	return e
 }
 
-// versionIsHidden reports whether the caller required a version of an entry that is not the
-// current version. If so, a retry cannot succeed.
+// versionIsHidden reports whether an op of the caller requires a version that is not the present one. Then another
+// attempt cannot succeed.
 func (v *store) versionIsHidden(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
@@ -341,14 +338,14 @@ func (v *store) versionIsHidden(ctx context.Context, ops []oxbow.Op) bool {
 	return false
 }
 
-// unusableWordError returns the error for a name or alias that an entry outside of the scope has.
+// unusableWordError returns the error for a name or alias that an entry outside the scope already has.
 func (v *store) unusableWordError(word string) error {
 	return invalidError("name", word, "cannot be used within "+v.scope.displayTitle()+"; choose another")
 }
 
-// hideErrors rewrites errors of the base so that they do not reveal entries outside of the scope.
-// It cannot hide that a name is in use, because names are unique in a store. Its error does
-// not match ErrExists or ErrConflict, because callers would then try to read the entry.
+// hideErrors changes errors of the base, so that they do not reveal entries outside the scope. It cannot hide that a
+// name is in use, because names are unique in a store. The new error does not match ErrExists or ErrConflict, because
+// callers would then try to read the entry.
 func (v *store) hideErrors(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]

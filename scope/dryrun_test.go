@@ -1,4 +1,4 @@
-// Tests that a dry run of changes is refused what the changes are refused.
+// This file tests that a dry run fails if the changes would fail.
 
 package scope_test
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A dry run within a scope is refused what the store under it refuses.
+// A dry run within a scope fails if the store below the scope would refuse the changes.
 func TestScopeDryRun(t *testing.T) {
 	files, err := crmem.Open("m.db", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

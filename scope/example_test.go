@@ -1,4 +1,4 @@
-// An example: an agent that sees one project.
+// This file contains an example: an agent that may use only one project's entries.
 
 package scope_test
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// An agent gets the part of a memory that belongs to one project. It neither finds nor
-// changes anything else, and what it adds belongs to the project.
+// An agent gets the part of a memory that belongs to one project. It can neither find nor change other entries.
+// Entries that it adds belong to the project.
 func ExampleWithin() {
 	ctx := context.Background()
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})

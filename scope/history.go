@@ -1,7 +1,7 @@
-// This file implements the history of a scope. The history of a name is visible only if the
-// current or last entry with this name is in the scope. Within that history, only versions
-// that are in the scope are visible. So the history of an entry disappears when the entry
-// leaves the scope, and an entry that enters the scope does not reveal its earlier texts.
+// This file implements the history of a scope. The history of a name is visible only if the present or last entry with
+// this name is in the scope. Of that history, only versions in the scope are visible. Therefore the history of an
+// entry disappears when the entry leaves the scope, and an entry that enters the scope does not reveal its earlier
+// texts.
 
 package scope
 
@@ -34,13 +34,13 @@ func (v *store) newHistory() oxbow.Historian {
 	return &h
 }
 
-// visibility decides which versions are visible, and caches its results for each name.
+// visibility decides which versions are visible. It caches its decisions by name.
 type visibility struct {
 	scope          *Scope
 	historian      oxbow.Historian
-	visibleNames   map[string]bool            // whether the history of a name is visible
-	versionsByName map[string][]oxbow.Version // all versions of names with removals
-	reportsLeaving bool                       // report a version by which an entry left the scope as a removal
+	visibleNames   map[string]bool            // for each name: whether its history is visible
+	versionsByName map[string][]oxbow.Version // for each name with a removal: all versions of the name
+	reportsLeaving bool                       // report a version with which an entry left the scope as a removal
 }
 
 func (h *history) newVisibility() *visibility {
@@ -54,16 +54,16 @@ func (h *history) newVisibility() *visibility {
 
 type leavesKey struct{}
 
-// WithLeaves returns a context in which the log of a scope reports a removal whenever an
-// entry leaves the scope. It is for readers that follow the log, which would otherwise keep
-// the entry. Such a removal reveals only the entry's name, which was visible before.
+// WithLeaves returns a context in which the log of a scope reports a removal when an entry leaves the scope. Readers
+// that follow the log need this, because they would otherwise keep the entry. Such a removal reveals only the entry's
+// name, which was visible before.
 func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// removalIfLeft returns the removal of an entry that left the scope with the version w: w is outside of the scope, and
-// the version before w was inside. The caller reports the removal in place of w. For any other version, and if the
-// context does not request such removals, removalIfLeft returns nil.
+// removalIfLeft returns a removal if an entry left the scope with version w: w is outside the scope, and the version
+// before was inside. The caller reports the removal instead of w. Otherwise, or if the context does not ask for such
+// removals, removalIfLeft returns nil.
 func (p *visibility) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.reportsLeaving {
 		return nil, nil
@@ -88,8 +88,8 @@ func (p *visibility) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxb
 	}, nil
 }
 
-// currentOrLastEntry returns the current entry with this name or, if it was removed, its last version. It returns
-// nil if the name was never used, or if compactions dropped all versions with the name.
+// currentOrLastEntry returns the present entry with this name or, if it was removed, its last version. It returns nil
+// if the name was never used, or if compactions have dropped all its versions.
 func (p *visibility) currentOrLastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.historian.Get(ctx, name)
 	if err == nil {
@@ -112,8 +112,7 @@ func (p *visibility) currentOrLastEntry(ctx context.Context, name string) (*oxbo
 	return nil, nil
 }
 
-// seesVersion reports whether a version is visible. A removal is visible if the version before it
-// is.
+// seesVersion reports whether a version is visible. A removal is visible if the version before it is visible.
 func (p *visibility) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) {
 	name := w.Entry.Name
 	in, known := p.visibleNames[name]
@@ -132,7 +131,7 @@ func (p *visibility) seesVersion(ctx context.Context, w *oxbow.Version) (bool, e
 	return old != nil && p.scope.Sees(&old.Entry), err
 }
 
-// previousVersion returns the version before w, or nil if w is the first version.
+// previousVersion returns the version before w, or nil if w is the first.
 func (p *visibility) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
 	if w.Prev == 0 {
 		return nil, nil
@@ -151,16 +150,15 @@ func (p *visibility) previousVersion(ctx context.Context, w *oxbow.Version) (*ox
 		}
 		p.versionsByName[name] = all
 	}
-	// This finds the last of several versions with the same number, because versions are
-	// ordered newest first.
+	// Versions are ordered newest first, so this finds the last of several versions with the same number.
 	if i := slices.IndexFunc(all, func(o oxbow.Version) bool { return o.Seq == w.Prev }); i >= 0 {
 		return &all[i], nil
 	}
 	return nil, nil
 }
 
-// visiblePart returns the visible part of a change. If some versions are hidden, the result does
-// not have the note. It never has a hash, because a hash describes the whole change.
+// visiblePart returns the visible part of a change. If it hides a version, it also hides the note. It always hides the
+// hash, because the hash describes the whole change.
 func (p *visibility) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
@@ -196,7 +194,7 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
-// visibleChanges yields the visible parts of changes. It leaves out the first skip parts.
+// visibleChanges yields the visible part of each change that has one. It leaves out the first skip of them.
 func (h *history) visibleChanges(
 	ctx context.Context,
 	changes iter.Seq2[oxbow.Change, error],
@@ -224,7 +222,7 @@ func (h *history) visibleChanges(
 	}
 }
 
-// seekableHistory is the history of a scope whose base is a [oxbow.LogSeeker].
+// seekableHistory is a history that can be read from any change on, because the base is an [oxbow.LogSeeker].
 type seekableHistory struct{ history }
 
 var _ oxbow.LogSeeker = (*seekableHistory)(nil)
@@ -234,8 +232,8 @@ func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) ite
 	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
-// Versions implements [oxbow.Historian]. It yields the versions that are in the scope, without their notes. The error
-// matches [oxbow.ErrNotFound] if there are none.
+// Versions implements [oxbow.Historian]. It yields the versions that are in the scope, without their notes. If there
+// are none, the error matches [oxbow.ErrNotFound].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.newVisibility()
@@ -258,7 +256,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 				continue
 			}
 			found = true
-			w.Note = "" // the note may describe other entries of the same change
+			w.Note = "" // Hide the note, because it may describe other entries of the same change.
 			if !yield(h.scope.shownVersion(w), nil) {
 				return
 			}
@@ -283,9 +281,9 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	return &pastView{Store: then, visibility: h.newVisibility()}, nil
 }
 
-// pastView is a scope in its state after a change.
+// pastView is a scope in the state after an earlier change. It is read-only.
 type pastView struct {
-	oxbow.Store // the base as it was after that change (read-only)
+	oxbow.Store // the base in that state
 
 	mu         sync.Mutex // guards visibility
 	visibility *visibility
@@ -315,7 +313,8 @@ func (s *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return s.visibility.scope.Shown(e), nil
 }
 
-// getByShownName returns the only entry that is shown under this name, parts of which are redacted.
+// getByShownName returns the entry that is shown under this name, if parts of its name are hidden. It fails unless
+// there is exactly one such entry.
 func (s *pastView) getByShownName(ctx context.Context, name string) (found oxbow.Entry, err error) {
 	count := 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
@@ -349,7 +348,7 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 			}
 			shown := s.visibility.scope.Shown(e)
 			if len(s.visibility.scope.Redact) > 0 && !f.Match(&shown) {
-				continue // the filter matched only redacted text
+				continue // The filter matches only text that is hidden.
 			}
 			if !yield(shown, nil) {
 				return
@@ -358,8 +357,8 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the
-// changes and all versions that these replaced, and permits changing them.
+// Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the changes and all versions
+// that they replaced, and allows changing them.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err
@@ -383,7 +382,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if visible { // an invisible change is reported as unknown
+		if visible { // A change without a visible part is reported as unknown.
 			delete(left, c.Seq)
 		}
 	}
@@ -395,8 +394,8 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return h.historian.Revert(h.withProfile(ctx), seqs...)
 }
 
-// checkRevert reports whether a part of the change is visible. It returns an error if a
-// visible change cannot be undone.
+// checkRevert reports whether a part of the change is visible. It returns an error if such a change cannot be undone
+// within the scope.
 func (h *history) checkRevert(ctx context.Context, p *visibility, c oxbow.Change) (isVisible bool, err error) {
 	seen, err := p.visiblePart(ctx, c)
 	switch {
@@ -424,8 +423,8 @@ func (h *history) checkRevert(ctx context.Context, p *visibility, c oxbow.Change
 	return true, nil
 }
 
-// checkRestore returns an error if an entry must not be changed from version from to version
-// to. Both must be in the scope and may not be read-only. Each may be nil or a removal.
+// checkRestore returns an error if an entry must not be changed from version from to version to. Both must be in the
+// scope and must not be read-only. Each may be nil or a removal.
 func (h *history) checkRestore(from, to *oxbow.Version) error {
 	for _, w := range []*oxbow.Version{from, to} {
 		if w == nil || w.Verb == oxbow.VerbRemove {
@@ -446,7 +445,7 @@ func (h *history) Restore(ctx context.Context, name string, seq uint64) (uint64,
 	for try := 0; ; try++ {
 		n, err := h.restoreVersion(ctx, name, seq, nil)
 		if errors.Is(err, oxbow.ErrConflict) && try < maxRaceRetries {
-			continue // another writer changed the entry in the meantime
+			continue // Another writer has changed the entry meanwhile, so try again.
 		}
 		return n, err
 	}
@@ -457,9 +456,9 @@ func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint6
 	return h.restoreVersion(ctx, name, seq, &version)
 }
 
-// restoreVersion writes a visible version again. The current entry must be in the scope, and the
-// change is bound to its version, so that the entry cannot leave the scope or be replaced
-// in between. If want is not nil, the current version must be *want.
+// restoreVersion makes a visible version of an entry the newest version. The present entry must be in the scope. The
+// change requires the present version, so that the entry cannot leave the scope or be replaced in between. If want is
+// not nil, the present version must be *want.
 func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err

@@ -1,4 +1,5 @@
-// What others change meanwhile does not lead a change out of its scope.
+// This file tests changes by others between the check of a change and the change itself. They must not make the change
+// leave its scope.
 
 package scope_test
 
@@ -12,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Nobody can write an entry that another moves out at the same moment.
+// An entry cannot be written within a scope if another writer moves it out of the scope at the same time.
 func TestScopeRaces(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())
@@ -46,8 +47,8 @@ func TestScopeRaces(t *testing.T) {
 	}
 }
 
-// meanwhile is a store on which something happens between the look of a scope
-// at its past and the change that the scope then makes.
+// meanwhile is a store in which something happens after a scope has read the history and before the scope makes a
+// change.
 type meanwhile struct {
 	oxbow.Historian
 	happens func()
@@ -58,15 +59,15 @@ func (m meanwhile) RestoreIf(ctx context.Context, name string, seq, version uint
 	return m.Historian.RestoreIf(ctx, name, seq, version)
 }
 
-// A restore is bound to the version that was checked: an entry that moves out in
-// between is not written, and one that merely changes is checked again.
+// A restore requires the version that was checked. An entry that leaves the scope in between is not written. An entry
+// that only changes is checked again.
 func TestScopeRestoreRaces(t *testing.T) {
 	move := func(project string) oxbow.Op {
 		return oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: project}}}
 	}
 	for _, tt := range []struct {
 		name    string
-		happens []oxbow.Op // once
+		happens []oxbow.Op // ops that are applied once in between
 		seq     uint64
 		want    error
 	}{
@@ -123,7 +124,7 @@ func TestScopeRestoreRaces(t *testing.T) {
 	}
 }
 
-// RestoreIf restores on top of the version that was read, or not at all.
+// RestoreIf restores an entry only if the entry still has the version that was read.
 func TestRestoreIf(t *testing.T) {
 	m := scopeStory(t)
 	ctx := t.Context()

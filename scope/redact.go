@@ -18,7 +18,7 @@ func Kinds() (ks []string) {
 	return ks
 }
 
-// redactedKinds returns s.Redact with the type of package personal.
+// redactedKinds returns the kinds in s.Redact, with the type that package personal uses.
 func (s *Scope) redactedKinds() (ks []personal.Kind) {
 	for _, k := range s.Redact {
 		ks = append(ks, personal.Kind(k))
@@ -26,11 +26,10 @@ func (s *Scope) redactedKinds() (ks []personal.Kind) {
 	return ks
 }
 
-// Text returns the text with marks, such as [mail], in place of the redacted data.
+// Text returns the text with a mark, such as [mail], in place of each hidden value.
 func (s *Scope) Text(text string) string { return personal.Redact(text, s.redactedKinds()) }
 
-// Shown returns the entry with its texts redacted. The result shares unchanged data
-// with e.
+// Shown returns the entry as the scope shows it, with personal data hidden. It shares unchanged data with e.
 func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
 	if len(s.Redact) == 0 {
 		return e
@@ -47,13 +46,13 @@ func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// shownVersion returns the version with its texts redacted.
+// shownVersion returns a version with the personal data in its texts hidden.
 func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 	w.Entry, w.Note = s.Shown(w.Entry), s.Text(w.Note)
 	return w
 }
 
-// hasRedactionMark reports whether the text contains a mark of a kind that the scope redacts.
+// hasRedactionMark reports whether the text contains a mark for a kind of data that the scope hides.
 func (s *Scope) hasRedactionMark(text string) bool {
 	return slices.ContainsFunc(
 		s.redactedKinds(),
@@ -61,7 +60,7 @@ func (s *Scope) hasRedactionMark(text string) bool {
 	)
 }
 
-// restoreAliases replaces each redacted alias in given by the original alias in old.
+// restoreAliases replaces each alias in given that contains a mark by the original alias in old.
 func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	restored := slices.Clone(given)
 	for i, alias := range given {
@@ -69,7 +68,7 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 			continue
 		}
 		for _, original := range old.Aliases {
-			// Several originals may look the same when they are redacted. Use each original only once.
+			// Several original aliases may look the same with marks. Use each of them only once.
 			isUsed := slices.Contains(restored, original)
 			if s.Text(original) == alias && !isUsed {
 				restored[i] = original
@@ -80,7 +79,7 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	return restored
 }
 
-// restoreLabels replaces each redacted label in given by the original label in old.
+// restoreLabels replaces each label in given that contains a mark by the original label in old.
 func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	restored := slices.Clone(given)
 	for i, label := range given {
@@ -88,7 +87,7 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 			continue
 		}
 		for _, original := range old.Labels {
-			// Several originals may look the same when they are redacted. Use each original only once.
+			// Several original labels may look the same with marks. Use each of them only once.
 			isUsed := slices.Contains(restored, original)
 			redacted := oxbow.Label{Key: original.Key, Value: s.Text(original.Value)}
 			if redacted == label && !isUsed {
@@ -100,10 +99,9 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 	return restored
 }
 
-// restoreContent replaces the marks in a newly written content by the data of the old content. If
-// a line is unchanged from the redacted content, restoreContent uses the old line. In other lines,
-// a mark is replaced if the unused old lines contain exactly one value of the mark's kind.
-// Otherwise restoreContent returns an error, so that no data is lost or misplaced.
+// restoreContent replaces the marks in a newly written content by the data of the old content. A line that equals an
+// old line with marks becomes the old line. In other lines, a mark is replaced if the old lines that are left contain
+// exactly one value of its kind. Otherwise restoreContent returns an error, so that no data is lost or misplaced.
 func (s *Scope) restoreContent(text, old string) (string, error) {
 	shown := s.Text(old)
 	if shown == old || !s.hasRedactionMark(text) {
@@ -112,7 +110,7 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	if text == shown {
 		return old, nil
 	}
-	lines := map[string][]string{} // old lines by their redacted text
+	lines := map[string][]string{} // the old lines, by their text with marks
 	for line := range strings.Lines(old) {
 		line = strings.TrimRight(line, "\r\n")
 		lines[s.Text(line)] = append(lines[s.Text(line)], line)
@@ -146,8 +144,8 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// personalValues returns the distinct values of personal data in lines, by kind. A literal mark in
-// an old line counts as a value.
+// personalValues returns the different values of personal data in lines, by kind. If an old line literally contained a
+// mark, the mark counts as a value.
 func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {

@@ -1,5 +1,4 @@
-// Tests that personal data goes out of no way of a scope that redacts it, and stays in
-// the store.
+// This file tests that a scope that hides personal data never reveals it, and that the store keeps the data.
 
 package scope_test
 
@@ -153,7 +152,7 @@ func TestRedactedWritten(t *testing.T) {
 	const name = "call [mail]"
 	of := []oxbow.Label{{Key: "of", Value: "[mail]"}}
 	for _, c := range []struct {
-		what, text, want string // "" for an error
+		what, text, want string // want is "" if an error is expected
 	}{
 		{"as it was shown", annShown, annText},
 		{"a line more", annShown + "\nMore: [sic]", annText + "\nMore: [sic]"},
@@ -207,7 +206,7 @@ func TestRedactedWritten(t *testing.T) {
 	}
 }
 
-// What is screened is what the store gets.
+// The function that screens ops sees what the store will get, with the original data.
 func TestScreenSeesWhatIsWritten(t *testing.T) {
 	var seen []string
 	_, view := redacting(
@@ -231,7 +230,7 @@ func TestScreenSeesWhatIsWritten(t *testing.T) {
 	}
 }
 
-// partial is a store whose heads are never whole, as those of a snapshot.
+// partial is a store whose heads never contain whole entries, like those of a snapshot.
 type partial struct{ oxbow.Store }
 
 func (p partial) ViewHeads(
@@ -253,7 +252,7 @@ func (p partial) ViewHeads(
 	})
 }
 
-// What is read of heads is redacted, too.
+// Personal data is also hidden in entries that are read by their heads.
 func TestRedactedHeads(t *testing.T) {
 	base, _ := redacting(t, &oxbow.Options{})
 	view := scope.New(partial{base}, scope.Scope{Any: []oxbow.Filter{{}}, Redact: scope.Kinds()}, nil)
@@ -274,7 +273,7 @@ func TestRedactedHeads(t *testing.T) {
 	}
 }
 
-// A name under which entries are shown is not that of a new one.
+// A new entry cannot get a name under which another entry is shown.
 func TestRedactedNames(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx, shown := t.Context(), "contact [mail]"

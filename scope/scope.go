@@ -10,37 +10,32 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// A Scope selects a part of a store. A store that [New] or [Within] restricts to a scope
-// behaves as if it had no other entries. Entries outside of the scope are not found,
-// counted or named, and their history cannot be read, undone or restored. A scope can be
-// applied to a store that already has one. Then both restrictions apply.
+// A Scope selects a part of a store. A store that [New] or [Within] restricts to a scope behaves as if it had no other
+// entries. Entries outside the scope are not found, counted or named, and their history cannot be read, undone or
+// restored. If a scope is applied to a store that already has a scope, both restrictions apply.
 //
 // The zero Scope selects no entries.
 type Scope struct {
-	Title   string // name of the scope in errors, such as `profile "vtt"`
-	Profile string // recorded as [oxbow.Source].Profile of changes, unless empty
-	// an entry is inside the scope if it matches a filter in Any (the zero filter matches all
-	// entries)
+	Title   string // name of the scope in error messages, such as `profile "vtt"`
+	Profile string // name of the profile that is recorded with changes (see [oxbow.Source].Profile), or ""
+	// An entry is in the scope if it matches one of the filters in Any. The zero filter matches all entries.
 	Any    []oxbow.Filter
-	Names  []string       // or if its name is listed here (aliases are ignored)
-	Shared []oxbow.Filter // or if the entry matches a filter in Shared. Such an entry is read-only in the scope.
-	Except []oxbow.Filter // and if none of these filters selects it
+	Names  []string       // An entry is also in the scope if its name is listed here. Aliases are ignored.
+	Shared []oxbow.Filter // An entry is also in the scope, but read-only, if it matches one of these filters.
+	Except []oxbow.Filter // An entry is not in the scope if it matches one of these filters.
 
-	// Own are labels for new entries, added if the entry has no label with the same key. Callers of
-	// the scope cannot remove these labels. An update keeps the labels, and a [oxbow.Relabel]
-	// without them fails.
+	// Own contains labels that new entries get, unless the entry has another label with the same key. Callers cannot
+	// remove these labels. An update keeps them, and an [oxbow.Relabel] without them fails.
 	Own []oxbow.Label
-	// Only restricts the labels that may be added. If the key of a new label is the key of
-	// a term, the label's value must be listed in the term. A term without values forbids
-	// the key. Labels that an entry already has are allowed.
+	// Only restricts which labels may be added. If a term has the key of a new label, the label's value must be one of
+	// the term's values. A term without values forbids its key. An entry may keep the labels that it already has.
 	Only []oxbow.Term
 
-	// Redact are the kinds of personal data that are hidden. In all texts, a mark such as
-	// [mail] is shown in place of the data. The store keeps the data, even if a redacted
-	// text is written back.
+	// Redact lists the kinds of personal data that are hidden. All texts are shown with a mark, such as [mail], in
+	// place of the data. The store keeps the data, even if a text with marks is written back.
 	Redact []string
 
-	ReadOnly bool // no changes are allowed
+	ReadOnly bool // no entry may be changed or added
 }
 
 // Sees reports whether the entry is in the scope.
@@ -51,12 +46,12 @@ func (s *Scope) Sees(e *oxbow.Entry) bool {
 	return anyFilterMatches(s.Any, e) || slices.Contains(s.Names, e.Name) || anyFilterMatches(s.Shared, e)
 }
 
-// IsAll reports whether the scope contains every possible entry.
+// IsAll reports whether every possible entry is in the scope.
 func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// HeadNeeds returns the parts of an entry that Sees needs.
+// HeadNeeds returns which parts of an entry the method Sees examines.
 func (s *Scope) HeadNeeds() (a heads.Needs) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
 		a.AddFilter(f)
@@ -69,7 +64,7 @@ func anyFilterMatches(fs []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
-// checkChange returns an error if an entry in the scope must not be changed.
+// checkChange returns an error if the scope does not allow changing an entry that is in the scope.
 func (s *Scope) checkChange(e *oxbow.Entry) error {
 	if anyFilterMatches(s.Shared, e) {
 		return invalidError("entry", e.Name, "is shared with others and cannot be changed within "+s.displayTitle())
@@ -77,8 +72,8 @@ func (s *Scope) checkChange(e *oxbow.Entry) error {
 	return nil
 }
 
-// checkNewState returns an error if entry e must not be written. Entry old is its current
-// version, or nil if e is new.
+// checkNewState returns an error if the scope does not allow writing entry e. old is the present version, or nil if e
+// is new.
 func (s *Scope) checkNewState(e, old *oxbow.Entry) error {
 	if err := s.checkLabels(e, old); err != nil {
 		return err
@@ -109,7 +104,7 @@ func (s *Scope) checkNewState(e, old *oxbow.Entry) error {
 	return invalidError("entry", e.Name, reason)
 }
 
-// checkLabels returns an error if the entry must not have its labels. Entry old may be nil.
+// checkLabels returns an error if the scope does not allow the labels of entry e. old is the present version, or nil.
 func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	for _, t := range s.Only {
 		for _, l := range e.Labels {
@@ -117,7 +112,7 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 				continue
 			}
 			if old != nil && slices.Contains(old.Labels, l) {
-				continue // the entry may keep a label
+				continue // An entry may keep a label that it already has.
 			}
 			reason := "cannot be given within " + s.displayTitle()
 			if len(t.Values) > 0 {
@@ -129,8 +124,8 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// labelsToWrite returns the labels to write for an entry that gets the labels ls. Entry old is its
-// current version, or nil for a new entry.
+// labelsToWrite returns the labels to write for an entry that should get the labels ls. It adds the labels in Own. old
+// is the present version, or nil for a new entry.
 func (s *Scope) labelsToWrite(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
@@ -148,7 +143,7 @@ func (s *Scope) labelsToWrite(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label 
 	return oxbow.SortLabels(ls)
 }
 
-// checkOwnLabelsKept returns an error if ls lacks a label that old has under a key of Own.
+// checkOwnLabelsKept returns an error if ls lacks a label of old whose key is a key of Own.
 func (s *Scope) checkOwnLabelsKept(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

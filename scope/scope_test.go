@@ -1,5 +1,5 @@
-// A scope shows nothing of what is outside, by any verb, and nothing can enter or
-// leave through it.
+// This file tests that no verb reveals entries outside a scope, and that no entry can enter or leave through the
+// scope.
 
 package scope_test
 
@@ -21,7 +21,7 @@ func byLabel(key string, values ...string) oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: key, Values: values}}}
 }
 
-// harbor is a scope of one project, as a profile makes it.
+// harbor returns a scope of one project, like the scope of a profile.
 func harbor() scope.Scope {
 	return scope.Scope{
 		Title: `profile "harbor"`, Profile: "harbor",
@@ -33,7 +33,7 @@ func harbor() scope.Scope {
 	}
 }
 
-// scopeStory is a memory with entries inside and outside of harbor.
+// scopeStory returns a memory with entries inside and outside the scope of harbor.
 func scopeStory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
@@ -71,7 +71,7 @@ func scopeStory(t *testing.T) *oxbow.Memory {
 	return m
 }
 
-// A scope that selects all is a store like any other.
+// A scope that selects all entries behaves like any other store.
 func TestScopeStore(t *testing.T) {
 	all := scope.Scope{Any: []oxbow.Filter{{}}}
 	var fsys vfs.FS
@@ -160,7 +160,7 @@ func TestScopeShowsNothingElse(t *testing.T) {
 	if near, err := v.Near(ctx, "zepelin", 5); err != nil || len(near) > 0 {
 		t.Errorf("Near = %q, %v, want none", near, err)
 	}
-	// Terms are counted among what is inside, so a score does not tell either.
+	// Only entries in the scope count for the frequency of a word, so that scores reveal nothing.
 	hits, err := v.Recall(ctx, oxbow.Query{Text: "crane", Explain: true})
 	if err != nil || len(hits) != 1 || hits[0].Explanation.Entries != 2 {
 		t.Errorf("Recall(crane) = %+v, %v, want one hit among 2 entries", hits, err)
@@ -180,7 +180,7 @@ func TestScopeShowsNothingElse(t *testing.T) {
 		t.Errorf("Recall as of %d = %d hits, %v, want 2", seq, len(hits), err)
 	}
 	quiet("Recall as of", hits)
-	// What the scope does not repeat cannot be reached.
+	// Methods that the scope does not offer cannot be called through it.
 	if _, err := v.Check(ctx); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Check = %v, want unsupported", err)
 	}
@@ -200,7 +200,7 @@ func TestScopeWrites(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		op   oxbow.Op
-		want error // nil: allowed
+		want error // nil means that the change is allowed
 	}{
 		{"an own entry", oxbow.Add{Name: "quay", Content: "Long."}, nil},
 		{"of another project", oxbow.Add{Name: "quay", Labels: project("airfield")}, oxbow.ErrInvalid},
@@ -270,8 +270,7 @@ func TestScopeWrites(t *testing.T) {
 	}
 }
 
-// One Apply may touch an entry twice; what the first part leaves is what the
-// second is judged by.
+// An Apply may change an entry twice. The second op is checked against the state after the first op.
 func TestScopeBatch(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())
@@ -301,7 +300,7 @@ func TestScopeUndo(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())
 	ctx := t.Context()
-	// The last change inside is not the last change.
+	// The last change in the scope differs from the last change of the store.
 	if _, err := v.Revert(ctx, 5); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Revert of a change outside = %v, want not found", err)
 	}
@@ -311,7 +310,7 @@ func TestScopeUndo(t *testing.T) {
 	if _, cs, err := v.Undo(ctx, 1); err != nil || len(cs) != 1 || cs[0].Seq != 6 {
 		t.Errorf("Undo = %+v, %v, want change 6", cs, err)
 	}
-	// A change that touched both cannot be undone in part.
+	// A change to entries inside and outside the scope cannot be undone partly.
 	if err := m.Apply(
 		ctx,
 		oxbow.Update{Name: "crane", Content: "x", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
@@ -326,7 +325,8 @@ func TestScopeUndo(t *testing.T) {
 	if _, err := v.Revert(ctx, 8); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Revert of a change that touched both = %v, want unsupported", err)
 	}
-	// What was moved out takes its past along; what was moved in brings none.
+	// When an entry leaves the scope, its history disappears. When an entry enters the scope, it has no visible
+	// history.
 	if err := m.Apply(ctx, oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}},
 		oxbow.Relabel{Name: "zeppelin", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}}); err != nil {
 		t.Fatal(err)
@@ -353,7 +353,7 @@ func TestScopeUndo(t *testing.T) {
 	if _, err := v.Revert(ctx, 9); err == nil {
 		t.Error("Revert moved an entry out of the scope")
 	}
-	// Forgotten inside, it is found again inside.
+	// An entry that was forgotten in the scope can be restored in the scope.
 	if err := v.Forget(ctx, "zeppelin"); err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 	}
 }
 
-// The index of a scope follows changes made outside of it, and moves out of it.
+// The index of a scope is updated after changes outside the scope, and after entries have left it.
 func TestScopeFollows(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())

@@ -1,4 +1,4 @@
-// This file reads and watches the store of a scope.
+// This file reads the store within a scope, and watches it.
 
 package scope
 
@@ -16,21 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// New returns the part of a store that is in the scope. Closing it closes the base. With
-// [oxbow.CapabilitiesOf], the result offers dry runs, events, heads, history, and the change
-// that a call made, as far as the base offers them, and restricted to the scope. To check,
-// compact, redact or count is not possible through it. The Clock and Source of the options are
-// used, and o may be nil.
+// New returns the part of a store that is in the scope. Closing it closes base. With [oxbow.CapabilitiesOf], the
+// result offers dry runs, events, heads, history, and the change that a call made, as far as base offers them, and
+// restricted to the scope. It does not offer checks, compactions, redactions or counts. It uses the Clock and the
+// Source in o, which may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	v := newStore(base, s, o)
 	v.ownsBase = true
 	return v
 }
 
-// Within returns a memory over the part of m's store that is in the scope. The memory has
-// an index of its own, so that counts and suggestions do not depend on entries outside.
-// Closing it does not close m. After Close, its Recall fails with [oxbow.ErrClosed]. It
-// must be closed before m.
+// Within returns a memory with the part of m's store that is in the scope. The memory has its own index, so that
+// counts and suggestions do not depend on entries outside. Closing it does not close m, but it must be closed before
+// m. After Close, its Recall fails with [oxbow.ErrClosed].
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)
@@ -38,12 +36,12 @@ func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	if h := v.baseCapabilities.Historian; h != nil && o.History != nil {
 		v.baseCapabilities.Historian = o.History(h)
 	}
-	o.Screen, o.History = nil, nil // the store v screens the ops that it receives
+	o.Screen, o.History = nil, nil // The new store itself screens the ops that it gets.
 	return oxbow.New(v, &o)
 }
 
-// newStore restricts base to the scope, with the Clock and Source of the options. It watches
-// the base once and forwards the events to its own watchers.
+// newStore restricts base to the scope, with the Clock and the Source in the options. It watches base once, and
+// forwards the events to its own watchers.
 func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 	v := &store{
 		base:             base,
@@ -70,23 +68,22 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 // store is the part of a store that a scope selects.
 type store struct {
 	base             oxbow.Store
-	baseCapabilities oxbow.Capabilities // optional interfaces of base (the history may be wrapped)
+	baseCapabilities oxbow.Capabilities // the optional interfaces of base (its history may be wrapped)
 	scope            Scope
 	clock            func() time.Time
 	source           oxbow.Source
-	ownsBase         bool // Close also closes base
+	ownsBase         bool // closing the store also closes base
 
 	watchers     subscribers.List[oxbow.Event]
-	stopWatching func()      // ends watching base
-	closed       atomic.Bool // base is not watched any more
+	stopWatching func()      // stops watching base
+	closed       atomic.Bool // Close was called
 
-	// screen is the value of [oxbow.Options.Screen] (may be nil).
+	// screen is [oxbow.Options.Screen], or nil.
 	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
 }
 
-// Capabilities returns the optional interfaces of the scope, for [oxbow.CapabilitiesOf]. The
-// base's other optional interfaces are not offered, because they cover entries outside of
-// the scope.
+// Capabilities returns the optional interfaces of the scope, for [oxbow.CapabilitiesOf]. It leaves out interfaces that
+// would reveal entries outside the scope.
 func (v *store) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: v, HeadViewer: v}
 	if v.baseCapabilities.Committer != nil {
@@ -125,7 +122,7 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			if err == nil && len(v.scope.Redact) > 0 {
 				e = v.scope.Shown(e)
 				if !f.Match(&e) {
-					continue // the filter matched only redacted text
+					continue // The filter matches only text that is hidden.
 				}
 			}
 			if !yield(e, err) {
@@ -135,7 +132,7 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// ViewHeads implements [oxbow.HeadViewer]. It lists and reads only entries in the scope.
+// ViewHeads implements [oxbow.HeadViewer]. It only lists and reads entries in the scope.
 func (v *store) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -166,7 +163,7 @@ func (v *store) ViewHeads(
 	})
 }
 
-// redactedEntry returns a redacted copy of the entry, or the entry itself if nothing is redacted.
+// redactedEntry returns the entry as the scope shows it. It copies the entry only if something is hidden.
 func (v *store) redactedEntry(e *oxbow.Entry) *oxbow.Entry {
 	if e == nil || len(v.scope.Redact) == 0 {
 		return e
@@ -184,7 +181,7 @@ func (v *store) Close() error {
 	return v.base.Close()
 }
 
-// checkWritable returns an error if the scope is read-only.
+// checkWritable returns an error if the scope does not allow any change.
 func (v *store) checkWritable() error {
 	if v.scope.ReadOnly {
 		return fmt.Errorf("%w: only reading is allowed within %s", oxbow.ErrReadOnly, v.scope.displayTitle())
@@ -192,7 +189,7 @@ func (v *store) checkWritable() error {
 	return nil
 }
 
-// withProfile returns a context whose changes record the scope's profile.
+// withProfile returns a context in which changes are recorded with the scope's profile.
 func (v *store) withProfile(ctx context.Context) context.Context {
 	if v.scope.Profile == "" {
 		return ctx
@@ -211,8 +208,8 @@ func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
 func notFoundError(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
-// forwardEvent sends an event of the base to the watchers. An entry that is now outside of the
-// scope is reported as removed.
+// forwardEvent sends an event of the base to the watchers. An entry that is now outside the scope is reported as
+// removed.
 func (v *store) forwardEvent(e oxbow.Event) {
 	if v.watchers.Len() == 0 {
 		return
@@ -243,8 +240,8 @@ func (v *store) Refresh(ctx context.Context) error {
 	return v.baseCapabilities.Watcher.Refresh(ctx)
 }
 
-// resolveShownName returns the name of the entry in the scope that is shown under this name, which
-// may be redacted. If no entry or several entries match, it returns the name unchanged.
+// resolveShownName returns the name of the entry that is shown under the given name, in which parts may be hidden. If
+// no entry or several entries are shown under it, it returns the name unchanged.
 func (v *store) resolveShownName(ctx context.Context, name string) (string, error) {
 	if !v.scope.hasRedactionMark(name) {
 		return name, nil
@@ -259,7 +256,7 @@ func (v *store) resolveShownName(ctx context.Context, name string) (string, erro
 	return name, err
 }
 
-// namesShownAs returns the names of the entries in the scope that are shown under this name.
+// namesShownAs returns the names of the entries in the scope that are shown under the given name.
 func (v *store) namesShownAs(ctx context.Context, name string) (names []string, err error) {
 	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -272,8 +269,8 @@ func (v *store) namesShownAs(ctx context.Context, name string) (names []string, 
 	return names, nil
 }
 
-// restoreRedacted replaces redaction marks in the op by the original data. It restores the
-// entry's name, and content, aliases and labels that are unchanged from the redacted entry.
+// restoreRedacted replaces the marks in an op by the original data. It restores the entry's name. It also restores the
+// content, the aliases and the labels, as far as they are those that the scope has shown.
 func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
@@ -284,7 +281,7 @@ func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, err
 	}
 	old, err := v.base.Get(ctx, name)
 	if err != nil || !v.scope.Sees(&old) {
-		return op, nil // binder returns the error for this op
+		return op, nil // The binder will return the error for this op.
 	}
 	switch o := op.(type) {
 	case oxbow.Update:

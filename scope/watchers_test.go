@@ -1,4 +1,4 @@
-// What a scope leaves in the store below it.
+// This file tests that a closed scope no longer watches the store below it.
 
 package scope_test
 
@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// all selects all entries.
+// all is a scope that selects all entries.
 var all = scope.Scope{Any: []oxbow.Filter{{}}}
 
-// countedStore counts the functions that watch a store.
+// countedStore is a store that counts the functions that watch it.
 type countedStore struct {
 	oxbow.Store
 	watchers int
@@ -39,7 +39,7 @@ func (s *countedStore) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return s.Store.(oxbow.Checker).Check(ctx)
 }
 
-// counting returns a memory over a store that counts.
+// counting returns a memory with a countedStore.
 func counting(t *testing.T) (*oxbow.Memory, *countedStore) {
 	t.Helper()
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -50,8 +50,8 @@ func counting(t *testing.T) (*oxbow.Memory, *countedStore) {
 	return oxbow.New(s, nil), s
 }
 
-// A closed scope receives no events, and does not answer from an index that may
-// hold what has left the scope since. Other scopes stay open.
+// A closed scope gets no events. It must not answer from its index, which may contain entries that have left the scope
+// since. Other scopes stay open.
 func TestScopeClose(t *testing.T) {
 	m, below := counting(t)
 	defer m.Close()
@@ -73,7 +73,7 @@ func TestScopeClose(t *testing.T) {
 	if n := below.watchers; n != 3 {
 		t.Fatalf("the store has %d watchers, want the memory and two scopes", n)
 	}
-	for range 2 { // twice is once
+	for range 2 { // closing twice has no further effect
 		if err := one.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestClosedScopeStopsWatching(t *testing.T) {
 	if n := below.watchers; n != 2 {
 		t.Errorf("%d watchers after three of four scopes were closed, want the memory and one scope", n)
 	}
-	// The open one still receives events: its index has the change.
+	// The scope that is still open gets events, so its index contains the change.
 	if _, err := kept.Recall(t.Context(), oxbow.Query{Text: "crane"}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Tests that no optional interface of a store shows what is outside of a scope.
+// This file tests that no optional interface of a store reveals entries outside a scope.
 
 package scope_test
 
@@ -20,8 +20,8 @@ func openLog(t *testing.T) oxbow.Store {
 	return m.Store()
 }
 
-// mixedOps make entries inside and outside of the scope [harbor]. One entry enters the scope, one
-// leaves it, and one of each is removed.
+// mixedOps returns ops that add entries inside and outside the scope [harbor]. One entry enters the scope, one leaves
+// it, and one inside and one outside are removed.
 func mixedOps() []oxbow.Op {
 	inside := []oxbow.Label{{Key: "project", Value: "harbor"}}
 	outside := []oxbow.Label{{Key: "project", Value: "airfield"}}
@@ -50,7 +50,7 @@ func TestNothingBypassesScope(t *testing.T) {
 		Wrap: func(_ *testing.T, base oxbow.Store) oxbow.Store { return scope.New(base, harbor(), nil) }})
 }
 
-// A memory within a scope offers what the scope offers, also if the scope is within another one.
+// A memory within a scope offers only what the scope allows, even if the scope is within another scope.
 func TestNothingBypassesMemoryWithin(t *testing.T) {
 	storetest.RunWrapper(t, openLog, storetest.Wrapper{Ops: mixedOps(), Secret: "zymurgist",
 		Wrap: func(_ *testing.T, base oxbow.Store) oxbow.Store {
@@ -58,7 +58,7 @@ func TestNothingBypassesMemoryWithin(t *testing.T) {
 		}})
 }
 
-// Personal data is the secret here: each entry is visible, and shows a mark in its place.
+// All entries are visible here, and personal data is shown as marks.
 func TestNothingBypassesRedaction(t *testing.T) {
 	const secret = "ann@firma.de"
 	ops := []oxbow.Op{

@@ -89,7 +89,8 @@ var errNoProfiles = UnservedError(
 	"the server said why when it started; one that is bound to a profile serves no other",
 )
 
-// remedies are tried in order, so special errors come before general errors.
+// remedies lists errors with their advice. The first error that matches is used, so special errors come before general
+// ones.
 var remedies = []struct {
 	err  error
 	note Note

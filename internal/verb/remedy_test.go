@@ -1,4 +1,4 @@
-// This file tests that each error of the library has a remedy.
+// This file tests that there is advice for each error of the library.
 
 package verb
 

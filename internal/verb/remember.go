@@ -1,5 +1,4 @@
-// This file implements the verbs that change a single entry: remember, forget and
-// restore.
+// This file implements the verbs that change one entry: remember, forget and restore.
 
 package verb
 
@@ -18,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// Remember adds an entry, or updates the entry of that name.
+// Remember adds an entry, or updates the entry with the name in the argument.
 func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
 	if err := in.resolveOnlyArgument(ctx, w); err != nil {
 		return RememberOut{}, err
@@ -33,7 +32,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		[]*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles},
 	)
 	call := in
-	call.IfVersion = nil // a repeat may pass the version that the first call created
+	call.IfVersion = nil // If this call is a repetition, the first call may have created the version that it names.
 	ctx, err := withOpID(ctx, in.OpID, "remember", call)
 	if err != nil {
 		return RememberOut{}, err
@@ -81,9 +80,8 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	return out, nil
 }
 
-// withOpID returns the context stamped with the op id, or ctx itself if the id is empty. Each token
-// has op ids of its own. If another verb used the id, or the same verb with other arguments, the
-// change fails with [oxbow.ErrOpIDUsed].
+// withOpID returns a context with the op ID, or ctx itself if id is empty. Each token has its own op IDs. If the ID
+// was used by another verb, or by the same verb with other arguments, the change fails with [oxbow.ErrOpIDUsed].
 func withOpID(ctx context.Context, id, verb string, in any) (context.Context, error) {
 	if id == "" {
 		return ctx, nil
@@ -96,27 +94,27 @@ func withOpID(ctx context.Context, id, verb string, in any) (context.Context, er
 	return oxbow.WithOpID(ctx, oxbow.CallOpID(MakeSource(src).TokenName()+":"+id, string(print))), err
 }
 
-// RememberNew adds a new entry. If the name is in use, the error matches [oxbow.ErrExists].
+// RememberNew adds a new entry. If an entry already has the name, the error matches [oxbow.ErrExists].
 func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
 	in.MustBeNew = true
 	return Remember(ctx, w, in)
 }
 
-// resolveOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
-// entry has this name. Otherwise the argument is a text if it contains a space. A single word is
-// not used as a text, because the user may have typed a name and forgotten the text.
+// resolveOnlyArgument decides whether OnlyArgument is the name or the content. It is a name if an entry has this name.
+// Otherwise it is the content if it contains a space. A single word is not taken as content, because the user may have
+// typed a name and forgotten the content.
 func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.OnlyArgument
 	if word == "" {
 		return nil
 	}
 	in.OnlyArgument = ""
-	// ignore the error: the memory does not exist yet, or the write will report the cause
+	// Ignore the error: the memory does not exist yet, or the write will report the cause.
 	if m, err := w.Open(ctx, ReadOwn); err == nil {
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
-			in.Content = word // the call is a repeat
+			in.Content = word // The call is a repetition of a call that was interrupted.
 			return nil
 		case in.keepsContent():
 			in.Name = word
@@ -149,8 +147,8 @@ func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) err
 	return nil
 }
 
-// checkArguments refuses arguments that contradict each other. It runs before the memory is opened and
-// before a name is made from the content.
+// checkArguments returns an error if arguments contradict each other. It is called before the memory is opened and
+// before a name is derived from the content.
 func (in RememberIn) checkArguments() error {
 	isEmpty := in.Content == "" && in.Name == ""
 	isBlank := strings.TrimSpace(in.Content) == "" && !in.keepsContent()
@@ -179,12 +177,12 @@ func (in RememberIn) checkArguments() error {
 	return oxbow.CheckContent(in.Content)
 }
 
-// keepsContent reports whether the call gives no content and changes labels or aliases.
+// keepsContent reports whether the call only changes labels or aliases and gives no content.
 func (in RememberIn) keepsContent() bool {
 	return in.Content == "" && len(in.changedParams())+len(in.Clear) > 0
 }
 
-// changedParams returns the names of the parameters that change labels or aliases.
+// changedParams returns the names of those parameters in the call that change labels or aliases.
 func (in RememberIn) changedParams() (names []string) {
 	for _, p := range labelParams {
 		if p.newValues(in) != nil {
@@ -197,41 +195,44 @@ func (in RememberIn) changedParams() (names []string) {
 	return names
 }
 
-// rememberCall is the state of a call of remember: the arguments, the current entry with this name, and the
-// change to make.
+// rememberCall is the state of one call of remember: its arguments, the present entry with the name, and the change to
+// make.
 type rememberCall struct {
-	in         RememberIn
-	name, base string // base is the name made from the content, or "" if the caller gave a name
-	takenCount int    // names made from base that belong to other entries
+	in RememberIn
+	// base is the name that was derived from the content, or "" if the caller gave a name. name is base, possibly with
+	// a number.
+	name, base string
+	takenCount int // number of names derived from base that belong to other entries
 
 	oldEntry oxbow.Entry
 	found    bool
-	sentOp   oxbow.Op // the last change that was sent (nil if nothing had to change)
+	sentOp   oxbow.Op // the op that was sent last (nil if nothing had to be changed)
 
-	// The following fields describe the result. They are set by keep.
+	// The following fields are the result of the call. setResult sets them.
 	outcome    string
 	madeChange oxbow.Change
 	newEntry   oxbow.Entry // the entry after this call
-	repeatNote string      // note for the caller if an earlier call with the same op id made the change, otherwise ""
+	repeatNote string      // note for the caller if an earlier call with the same op ID made the change, otherwise ""
 
-	seenEntries   *SeenEntries                      // entries that the session knows (nil if the memory has a history)
-	addFileHashes func([]oxbow.Label) []oxbow.Label // adds labels with the hashes of cited files
-	withHashes    bool                              // blobs added such labels
+	// entries that the session has seen (nil if the memory has a history)
+	seenEntries *SeenEntries
+	// adds labels with the hashes of the files to which the entry refers
+	addFileHashes func([]oxbow.Label) []oxbow.Label
+	withHashes    bool // addFileHashes has added such labels
 }
 
-// errNameTaken reports that a name made from the content belongs to another entry.
+// errNameTaken means that a name derived from the content belongs to another entry.
 var errNameTaken = errors.New("the name is taken")
 
-// Outcomes of remember.
+// What a call of remember did.
 const (
 	outcomeAdded     = "added"
 	outcomeUpdated   = "updated"
 	outcomeUnchanged = "unchanged"
 )
 
-// makeChange makes the change, and sets the fields for the result. If an earlier call with the same op id
-// made the change, this call reports that change and makes none, even if the entry has changed
-// since.
+// makeChange makes the change, and sets the fields for the result. If an earlier call with the same op ID has made the
+// change, it makes no change and reports the earlier one, even if the entry has changed since.
 func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	if done, err := e.checkRepeat(ctx, m); done || err != nil {
 		return err
@@ -245,7 +246,7 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 		made, err = m.CommitEdit(ctx, e.name, change)
 	}
 	if nothing := err == nil && e.sentOp == nil; nothing || isOvertaken(err) {
-		// A call with the same op id may have run at the same time.
+		// A call with the same op ID may have been running at the same time.
 		if done, again := e.checkRepeat(ctx, m); done || again != nil {
 			return again
 		}
@@ -256,8 +257,8 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// checkRepeat reports whether an earlier call with the same op ID made the change already. If so, it sets the result
-// of this call to the result of the earlier call, with a note that says whether the entry has changed since.
+// checkRepeat reports whether an earlier call with the same op ID has already made the change. If so, the result of
+// this call becomes that of the earlier call, with a note that says whether the entry has changed since.
 func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.in.OpID == "" {
 		return false, nil
@@ -284,22 +285,21 @@ func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, 
 	return true, nil
 }
 
-// isOvertaken reports whether a change was refused because another change came first. In this
-// case, the name is in use, the entry is gone, or its version differs.
+// isOvertaken reports whether err means that another change came first: the name is now in use, the entry was removed,
+// or it has another version.
 func isOvertaken(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// earlierChange returns the change of an earlier call with the context's op id. If no
-// earlier call had the op id, the error matches [oxbow.ErrNotFound] or
-// [oxbow.ErrConflict].
+// earlierChange returns the change that an earlier call with the op ID in ctx has made. If there is none, the error
+// matches [oxbow.ErrNotFound] or [oxbow.ErrConflict].
 func earlierChange(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
-	// No entry has this version, so the store can only answer from its record of the op id.
+	// No entry has this version, so the op can only succeed if the store recognizes the op ID.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
 }
 
-// setResult sets the result of the call from the change that it made. The change is empty if nothing
-// had to change.
+// setResult sets the result of the call from the change that was made. The change is empty if nothing had to be
+// changed.
 func (e *rememberCall) setResult(change oxbow.Change) {
 	e.madeChange = change
 	nothing := e.sentOp == nil && change.Seq == 0 && len(change.Versions) == 0
@@ -310,9 +310,9 @@ func (e *rememberCall) setResult(change oxbow.Change) {
 		return
 	case ok:
 		e.newEntry = written
-	case e.sentOp == nil: // the text that the first call wrote was erased from the log since
+	case e.sentOp == nil: // The text that the first call wrote has been erased from the log since.
 		e.newEntry = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: change.Seq}
-	default: // the store does not return the entry that it wrote
+	default: // The store does not return the entry that it has written.
 		e.newEntry = e.sentOp.ApplyTo(e.oldEntry)
 		e.newEntry.ID, e.newEntry.Version = e.oldEntry.ID, change.Seq
 	}
@@ -322,8 +322,8 @@ func (e *rememberCall) setResult(change oxbow.Change) {
 	}
 }
 
-// didUpdate reports whether the change updated an entry. If the change lists no versions, the answer depends on
-// whether there was an entry before.
+// didUpdate reports whether the change updated an entry instead of adding one. If the change does not list its
+// versions, the answer depends on whether the entry existed before.
 func (e *rememberCall) didUpdate(change oxbow.Change) bool {
 	if len(change.Versions) == 0 {
 		return e.found
@@ -331,7 +331,7 @@ func (e *rememberCall) didUpdate(change oxbow.Change) bool {
 	return change.Versions[len(change.Versions)-1].Verb != oxbow.VerbAdd
 }
 
-// recordWrite adds the entry to the list of texts written by the home's tools.
+// recordWrite records that a tool of this home wrote the entry's text.
 func (e *rememberCall) recordWrite() {
 	switch {
 	case e.sentOp == nil: // this call wrote nothing
@@ -342,10 +342,10 @@ func (e *rememberCall) recordWrite() {
 	}
 }
 
-// prepareRetry changes the edit after a failed attempt, and reports whether the caller should try again. After
-// errNameTaken, it numbers the name that was made from the content. If the layout refused the labels with file hashes,
-// it removes them. It returns false if err is nil or if no other attempt can succeed. A name that the caller gave
-// never changes.
+// prepareRetry changes the call after a failed attempt, and reports whether to try again. After errNameTaken, it
+// appends the next number to the name that was derived from the content. If the layout refused the labels with file
+// hashes, it leaves them out. It returns false if err is nil, or if another attempt cannot succeed. A name that the
+// caller gave is never changed.
 func (e *rememberCall) prepareRetry(err error) bool {
 	switch {
 	case err == nil:
@@ -355,21 +355,21 @@ func (e *rememberCall) prepareRetry(err error) bool {
 		e.name = e.base + " (" + strconv.Itoa(e.takenCount+1) + ")"
 		return true
 	case e.withHashes && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
-		// The layout may store only some labels. Try once more without file hashes.
+		// The layout may be able to store only some labels. Try once more without file hashes.
 		e.addFileHashes, e.withHashes = withoutFileHashes, false
 		return true
 	}
 	return false
 }
 
-// makeOp returns the change that turns the old entry into the wanted entry. It returns nil if nothing
-// has to change.
+// makeOp returns the op that turns the old entry into the wanted entry. If found is false, it adds the entry. It
+// returns nil if nothing has to be changed.
 func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.oldEntry, e.found = old, found
 	isNameMade := e.base != ""
 	isOther := isNameMade && old.Content != e.in.Content
 	if found && isOther {
-		return nil, errNameTaken // do not overwrite an entry that the caller has not named
+		return nil, errNameTaken // The caller did not name this entry, so it must not be overwritten.
 	}
 	ls, err := e.in.mergeLabels(old.Labels)
 	if err != nil {
@@ -401,8 +401,8 @@ func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		Labels: e.withFileHashes(ls), UniqueAliases: true}, nil
 }
 
-// makeUpdate returns the change of the old entry, or nil if nothing has to change. The change applies
-// only to the old entry's version, so that it does not overwrite a change by another writer.
+// makeUpdate returns the op that updates the old entry, or nil if nothing has to be changed. The op fails if the entry
+// has another version, so that it does not overwrite a change by another writer.
 func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
 	in, old := e.in, e.oldEntry
 	if in.Content == "" {
@@ -450,7 +450,7 @@ func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
 	return u, nil
 }
 
-// hasSameParts reports whether an update sets the text, aliases and labels that the entry already has.
+// hasSameParts reports whether an update sets only the content, aliases and labels that the entry already has.
 func hasSameParts(u oxbow.Update, old oxbow.Entry) bool {
 	if u.Content != old.Content {
 		return false
@@ -464,8 +464,7 @@ func (e *rememberCall) withFileHashes(ls []oxbow.Label) []oxbow.Label {
 	return out
 }
 
-// nameNotes returns a note about the name that was made from the content, if the caller gave no
-// name.
+// nameNotes returns a note that tells the name that was derived from the content, if the caller gave no name.
 func (e *rememberCall) nameNotes() []Note {
 	switch {
 	case e.base == "":
@@ -485,9 +484,9 @@ func (e *rememberCall) nameNotes() []Note {
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
-// aliasConflictNotes returns a note for each other entry that had the name of the new entry as an alias. The note says
-// that the name now identifies the new entry. If the change lists its versions, the notes are about the entries that
-// lost the alias. Otherwise they are about the entries that still have it.
+// aliasConflictNotes returns notes about other entries that had the name of the new entry as an alias. They say that
+// the name now belongs to the new entry. If the change lists its versions, the notes name the entries that lost the
+// alias. Otherwise they name the entries that still have it.
 func aliasConflictNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, change oxbow.Change) ([]Note, error) {
 	if len(change.Versions) > 0 {
 		return lostAliasNotes(change, e.Name), nil
@@ -508,8 +507,8 @@ func aliasConflictNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, cha
 	return notes, nil
 }
 
-// lostAliasNotes returns a note for each entry that lost the alias name because the change added an
-// entry of that name.
+// lostAliasNotes returns a note for each entry that lost the alias name, because the change added an entry with this
+// name.
 func lostAliasNotes(c oxbow.Change, name string) (notes []Note) {
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbAlias && v.Entry.Name != name {
@@ -522,7 +521,8 @@ func lostAliasNotes(c oxbow.Change, name string) (notes []Note) {
 	return notes
 }
 
-// mergeLabels returns the old labels, with the keys replaced that the call sets or clears.
+// mergeLabels returns the labels of the entry after the call. They are the old labels, except labels with keys that
+// the call sets or clears.
 func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 	if c := in.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
 		return nil, InvalidValue("confidence", strconv.FormatFloat(*c, 'g', -1, 64), "is not a number from 0 to 1")
@@ -550,7 +550,7 @@ func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 	return oxbow.SortLabels(added), nil
 }
 
-// Forget removes an entry.
+// Forget removes an entry. In a memory with a history, the entry can be restored.
 func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err := checkIfVersion(in.IfVersion); err != nil {
 		return ForgetOut{}, err
@@ -564,13 +564,13 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, err
 	}
 	if in.OpID != "" && !in.DryRun {
-		// If an earlier call has succeeded, the entry is gone or another entry has the name. Only the store
-		// knows whether the call is a repeat.
+		// If an earlier call has succeeded, the entry no longer exists, or the name belongs to another entry. Only the
+		// store knows whether this call is a repetition.
 		made, err := earlierChange(ctx, m, in.Name)
 		if err == nil {
 			return repeatedForgetOut(ctx, m, in, made), nil
 		}
-		if !isOvertaken(err) { // for example, the store is busy
+		if !isOvertaken(err) { // The error has another cause. For example, the store may be busy.
 			return ForgetOut{}, err
 		}
 	}
@@ -602,14 +602,13 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		Notes: append(aliasUsedNote(in.Name, e.Name), restoreNotes(m, made.Seq)...)}, nil
 }
 
-// hasNoHistory reports whether a forgotten entry cannot be restored, because the memory does not keep a
-// history.
+// hasNoHistory reports whether the memory keeps no history, so that a forgotten entry cannot be restored.
 func hasNoHistory(m *oxbow.Memory) bool {
 	_, err := m.History()
 	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
-// restoreNotes returns notes about how to restore an entry that change seq removed.
+// restoreNotes returns notes that say how to restore an entry that the change seq has removed.
 func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 	if hasNoHistory(m) {
 		notes = append(notes, PlainNote("this store keeps no history: the entry cannot be brought back"))
@@ -620,8 +619,8 @@ func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 	return notes
 }
 
-// forgetOp returns the change that removes the entry. The change applies to the version in e. It
-// returns a ConflictError if the caller gives another version.
+// forgetOp returns the op that removes entry e. The op fails if the entry has changed meanwhile. If the caller has
+// named another version, forgetOp returns a ConflictError.
 func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEntries) (oxbow.Op, error) {
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -638,7 +637,7 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEnt
 	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
 }
 
-// forgetDryRun returns the result of forget without forgetting.
+// forgetDryRun returns what a call of forget would return, without removing the entry.
 func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
@@ -651,8 +650,8 @@ func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool)
 	return ForgetOut{Entry: outlineEntry(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
-// repeatedForgetOut returns the result of a repeated call, if an earlier call with the same op ID forgot the entry.
-// change is the change of the earlier call. The result shows the forgotten version if the memory still has it.
+// repeatedForgetOut returns the result of a call of forget that repeats an earlier call with the same op ID. change is
+// the change that the earlier call made. The result contains the forgotten version if the memory still has it.
 func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{
 		Forgotten: true,
@@ -687,7 +686,7 @@ func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change
 	return out
 }
 
-// aliasUsedNote returns a note with the entry's name if the caller used an alias.
+// aliasUsedNote returns a note with the name of the entry if the caller typed an alias.
 func aliasUsedNote(typedName, name string) []Note {
 	if oxbow.SameName(typedName, name) {
 		return nil
@@ -695,8 +694,8 @@ func aliasUsedNote(typedName, name string) []Note {
 	return []Note{Notef("%q is an alias of %q", typedName, name)}
 }
 
-// Restore writes an earlier version of an entry as its newest version. Notes in the result say how to undo this, and
-// which aliases could not be restored.
+// Restore makes an earlier version of an entry the newest version. Notes in the result say how to undo this, and which
+// aliases could not be restored.
 func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
@@ -734,14 +733,14 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	return out, nil
 }
 
-// versionToRestore returns the number of the change whose version restore is to write. If the
-// caller gives no number, it is the last version of a forgotten entry. For an entry that is still
-// in the memory, it returns a notForgottenError, because the wanted version is not obvious.
+// versionToRestore returns the number of the change whose version is to be restored. If the caller gives no number, it
+// is the last version of a forgotten entry. If the entry still exists, the error is a notForgottenError, because it is
+// not obvious which version is wanted.
 func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
 	if in.Seq != nil {
 		return *in.Seq, nil
 	}
-	var current *oxbow.Entry // the newest version, or nil if the entry was forgotten
+	var current *oxbow.Entry // the present version, or nil if the entry was forgotten
 	isFirst := true
 	for v, err := range m.Versions(ctx, in.Name) {
 		isVersion := err == nil && v.Verb != oxbow.VerbRemove && !v.Erased
@@ -766,13 +765,13 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 	)
 }
 
-// hasEqualParts reports whether two versions of an entry have the same text, labels and aliases.
+// hasEqualParts reports whether two versions of an entry have the same content, labels and aliases.
 func hasEqualParts(a, b oxbow.Entry) bool {
 	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
 }
 
-// entryAfterChange returns the entry as change seq left it. If the change is no longer in the log, the
-// result has only the entry's name and version.
+// entryAfterChange returns the version of an entry after the change seq. If the log no longer contains the change, the
+// result contains only the entry's name and version.
 func entryAfterChange(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
 	for v, err := range m.Versions(ctx, name) {
 		switch {

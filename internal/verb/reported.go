@@ -1,4 +1,4 @@
-// This file contains parts that the reports of several verbs share.
+// This file contains texts that the reports of several verbs share.
 
 package verb
 
@@ -7,7 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// HeldBackText says how many entries of an import are held back, and how to approve them.
+// HeldBackText returns a sentence about n entries of an import that models do not get before a person approves them.
+// It contains the command for approving them.
 func HeldBackText(n int, group string) report.Words {
 	command := "oxbow approve"
 	if group != "" {
@@ -16,8 +17,8 @@ func HeldBackText(n int, group string) report.Words {
 	return report.Words(text.FormatCount(n, "entry waits", "entries wait") + " for your approval: " + command)
 }
 
-// AllTouchedAdvice returns advice on how to list all entries that a call touched. Normally the log lists them. A
-// dry run makes no change that the log could list, so the advice is then to repeat the call with --json.
+// AllTouchedAdvice returns advice on how to list all entries that a call has changed. Normally it is a command that
+// shows the change. A dry run makes no change, so the advice is to repeat the call with --json.
 func AllTouchedAdvice(dryRun bool) report.Words {
 	return report.EffectVerb(dryRun, "oxbow log --limit 1 --json lists them all", "--json lists them all")
 }

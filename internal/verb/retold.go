@@ -1,4 +1,4 @@
-// This file removes digests from results that already contain the entries they summarize.
+// This file removes digests from results that also contain the entries that the digests summarize.
 
 package verb
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// withoutRedundantDigests removes the digests that the other hits make superfluous. A digest is a note that summarizes
-// other notes. If a hit is a summarized note that is not a digest, all digests are removed. Otherwise, if a hit is a
-// summarized digest, such as that of a week, only digests that were not summarized are removed.
-// withoutRedundantDigests does not check which digest summarizes which note.
+// withoutRedundantDigests removes the digests that the other hits make unnecessary. A digest is a note that summarizes
+// other notes. If one of the hits is a summarized note and not a digest, all digests are removed. Otherwise, if one of
+// the hits is a summarized digest, such as that of a week, the digests that no other digest summarizes are removed. It
+// does not check which digest summarizes which note.
 func withoutRedundantDigests(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

@@ -17,8 +17,7 @@ type SaveMemoryIn struct {
 	Confidence   *float64 `json:"confidence,omitempty"                       jsonschema:"0 to 1."                                            usage:"How certain the text is, from 0 to 1."`
 }
 
-// SavedOut is the result of save_memory. It is also the result of handoff_task if a
-// handoff was stored.
+// SavedOut is the result of save_memory. It is also the result of handoff_task if that call stored a handoff.
 type SavedOut struct {
 	Name    string `json:"name"`
 	Version uint64 `json:"version"`
@@ -38,7 +37,7 @@ func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, e
 	return SavedOut{out.Name, out.Version, out.Notes}, nil
 }
 
-// Report tells under which name the text was saved.
+// Report says under which name the text was saved.
 func (a SavedOut) Report() report.Report {
 	name := report.Name(a.Name)
 	return recordReport(report.Record{

@@ -1,4 +1,4 @@
-// This file tests save_memory and handoff_task.
+// This file tests the verbs save_memory and handoff_task.
 
 package verb
 
@@ -31,7 +31,7 @@ func TestSaveMemory(t *testing.T) {
 	if !reflect.DeepEqual(got.Entry.Labels, want) {
 		t.Errorf("labels = %v, want %v", got.Entry.Labels, want)
 	}
-	// Another memory with the same beginning does not overwrite the first.
+	// A second text with the same beginning must not overwrite the first.
 	if again := do[SavedOut](
 		b,
 		"save_memory",
@@ -60,7 +60,7 @@ func TestHandoffTask(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(h.Task, want) || h.Name != out.Name {
 		t.Errorf("taken: %+v, %v; want %+v", h, err, want)
 	}
-	// The tool takes a handoff, and only once.
+	// The tool takes a handoff only once.
 	do[HandoffTaskOut](b, "handoff_task", `{"summary":"Walls done","plan":"Doors."}`)
 	b.fail("handoff_task", `{"summary":"x","take":true}`, "give either")
 	got := do[HandoffTaskOut](b, "handoff_task", `{"take":true}`)

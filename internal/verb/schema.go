@@ -1,4 +1,4 @@
-// This file makes JSON schemas for the arguments and results of verbs.
+// This file makes the JSON schemas of the arguments and results of verbs.
 
 package verb
 
@@ -9,8 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// inferSchema infers the schema of a struct. The map knownSchemas has the schemas of types that cannot be inferred.
-// Null is never allowed, so absent fields must be omitted.
+// inferSchema infers the schema of a struct from its type. knownSchemas contains the schemas of types for which that
+// is impossible. Null is never allowed, so a value that is absent must be omitted.
 func inferSchema(t reflect.Type, knownSchemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: knownSchemas})
 	if err != nil {
@@ -37,7 +37,7 @@ func disallowNull(s *jsonschema.Schema) {
 	disallowNull(s.AdditionalProperties)
 }
 
-// modelSchema returns the short schema of arguments for models. Unlisted parameters are left out.
+// modelSchema returns the schema of the arguments for models. It is short and leaves out unlisted parameters.
 func modelSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := paramSchema(in, params)
 	for _, p := range params {
@@ -48,7 +48,7 @@ func modelSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// fullSchema returns the schema of arguments for people: all parameters with descriptions.
+// fullSchema returns the schema of the arguments with all parameters and their descriptions, for people.
 func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := paramSchema(in, params)
 	for _, p := range params {
@@ -57,7 +57,7 @@ func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// paramSchema returns the schema of arguments without descriptions.
+// paramSchema returns the schema of the arguments without descriptions of the parameters.
 func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := inferSchema(in, nil)
 	for _, p := range params {
@@ -73,14 +73,14 @@ func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// outputSchema returns the schema of a result. It allows additional properties.
+// outputSchema returns the schema of a result. The schema allows properties that it does not list.
 func outputSchema(out reflect.Type) *jsonschema.Schema {
 	s := inferSchema(out, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}})
 	allowExtraProperties(s)
 	return s
 }
 
-// allowExtraProperties allows properties that a schema does not list.
+// allowExtraProperties makes a schema allow properties that it does not list.
 func allowExtraProperties(s *jsonschema.Schema) {
 	if s == nil {
 		return

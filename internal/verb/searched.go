@@ -1,4 +1,4 @@
-// This file remembers during a call which texts contain no secret, so that each text is searched once.
+// This file remembers during a call which texts contain no secret, so that no text is searched twice.
 
 package verb
 
@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// maxSearchedBytes is the maximum size in bytes of the texts that a call remembers as searched. Further
-// texts are searched as often as they are passed on.
+// maxSearchedBytes is the maximum total size, in bytes, of the texts that a call remembers. Other texts may be
+// searched several times.
 const maxSearchedBytes = 4 << 20
 
-// searchedTexts is a set of texts in which no secret was found. A verb searches the arguments of a
-// call, and [Secrets.ScreenOp] searches the changes that result from them. Most texts are the same in
-// both. A text that differs in a single byte, such as a name derived from the content, is not in the
-// set and is searched. Therefore the set cannot let a secret pass. It is safe for concurrent use.
+// searchedTexts is a set of texts that were searched for secrets and contain none. A verb searches the arguments of a
+// call, and [SecretPolicy.ScreenOp] searches the changes that result from them. Most texts are the same in both.
+//
+// The set cannot let a secret pass: a text that differs in a single byte, such as a name derived from the content, is
+// not in the set and is therefore searched. The set is safe for concurrent use.
 type searchedTexts struct {
 	mu    sync.Mutex
 	texts map[string]struct{}
-	size  int // in bytes
+	size  int // total size of the texts in bytes
 }
 
 type searchedKey struct{}
 
-// withSearched returns a context that records the texts that were searched. If ctx already records them, withSearched
-// returns ctx.
+// withSearched returns a context that contains a set of searched texts. If ctx already contains one, it returns ctx.
 func withSearched(ctx context.Context) context.Context {
 	if contextSearched(ctx) != nil {
 		return ctx
@@ -37,7 +37,7 @@ func contextSearched(ctx context.Context) *searchedTexts {
 	return s
 }
 
-// contains reports whether the text was searched and contains no secret. A nil set is empty.
+// contains reports whether the text was searched and contains no secret. A nil set contains nothing.
 func (s *searchedTexts) contains(text string) bool {
 	if s == nil {
 		return false
@@ -48,7 +48,7 @@ func (s *searchedTexts) contains(text string) bool {
 	return ok
 }
 
-// add adds a text that contains no secret, if there is room. It does nothing if the set is nil.
+// add adds a text that contains no secret, if there is room. If the set is nil, it does nothing.
 func (s *searchedTexts) add(text string) {
 	if s == nil {
 		return

@@ -1,5 +1,5 @@
-// This file tests that each text of a call is searched for secrets once, and that the memory of
-// searched texts lets no secret pass.
+// This file tests that each text of a call is searched for secrets only once, and that remembering searched texts lets
+// no secret pass.
 
 package verb
 
@@ -18,7 +18,7 @@ import (
 
 const testKey = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 
-// screenedWorkspace returns the workspace of an agent whose memory screens all changes.
+// screenedWorkspace returns an agent's workspace whose memory searches all changes for secrets.
 func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 	t.Helper()
 	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
@@ -40,7 +40,7 @@ func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 	}
 }
 
-// callRemember calls remember as MCP and HTTP do.
+// callRemember calls remember in the same way as MCP and HTTP.
 func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[string]any) {
 	t.Helper()
 	remember, ok := FindTool("remember")
@@ -56,8 +56,8 @@ func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[stri
 	}
 }
 
-// TestSearchedOnce tests that the memory of searched texts contains the clean arguments of a call
-// before the change is applied, and never an argument with a secret.
+// TestSearchedOnce checks which texts are remembered when a call changes the memory: all arguments without secrets,
+// and never an argument with a secret.
 func TestSearchedOnce(t *testing.T) {
 	w := screenedWorkspace(t, vfs.NewMem())
 	ctx := withSearched(t.Context())
@@ -89,8 +89,8 @@ func TestSearchedOnce(t *testing.T) {
 	}
 }
 
-// TestRedactedOnce tests that a secret in each part of an entry is replaced by one mark, and that
-// the file of the memory does not contain the secret.
+// TestRedactedOnce checks that a secret in any part of an entry is replaced by one placeholder, and that the memory's
+// file does not contain the secret.
 func TestRedactedOnce(t *testing.T) {
 	for _, part := range []string{"name", "content", "aliases", "tags", "project", "related_files"} {
 		t.Run(part, func(t *testing.T) {
@@ -130,8 +130,7 @@ func TestRedactedOnce(t *testing.T) {
 	}
 }
 
-// TestSearchedTexts tests that the memory of searched texts is bounded, and that a context without
-// it works.
+// TestSearchedTexts checks that the set of searched texts has a maximum size, and that calls work without a set.
 func TestSearchedTexts(t *testing.T) {
 	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
 	ctx := withSearched(t.Context())
@@ -160,8 +159,7 @@ func TestSearchedTexts(t *testing.T) {
 	}
 }
 
-// BenchmarkRememberCall measures a call of remember by an agent, as over MCP and HTTP, with a note
-// of about 2 kB.
+// BenchmarkRememberCall measures a call of remember by an agent over MCP or HTTP, with a note of about 2 kB.
 func BenchmarkRememberCall(b *testing.B) {
 	w := screenedWorkspace(b, vfs.NewMem())
 	text := strings.Repeat("The service reads its configuration from deploy.yaml and restarts if it changes. ", 24)

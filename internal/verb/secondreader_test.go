@@ -1,4 +1,4 @@
-// This file tests the second reader of a memory.
+// This file tests the type SecondReader.
 
 package verb_test
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// TestSecondReader tests that the memory is opened once for many comparisons and again after an error,
-// and that the store is read if the memory cannot be opened.
+// TestSecondReader checks that the memory is opened only once for many comparisons, and opened again after an error.
+// If it cannot be opened, the store that is being written must be read.
 func TestSecondReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, nil)

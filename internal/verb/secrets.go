@@ -1,5 +1,5 @@
-// This file handles secrets in text that is written. Secrets of an agent are replaced, and a person
-// is asked.
+// This file handles secrets in texts that are stored. An agent's secrets are replaced. A person's text is refused,
+// unless the person allows secrets.
 
 package verb
 
@@ -15,38 +15,38 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// SecretError reports that a text by a person was refused because it looks like a secret. The error
-// does not contain the secret.
+// SecretError means that a person's text was refused because it seems to contain a secret. The error does not contain
+// the secret.
 type SecretError struct {
-	Rule string // the rule that matched
-	Part string // part of the entry, such as content
-	Line int    // line in the part, counted from 1
+	Rule string // name of the rule that recognized the secret
+	Part string // part of the entry that contains the secret, for example "content"
+	Line int    // number of the line in that part, counted from 1
 }
 
 func (e *SecretError) Error() string {
 	return fmt.Sprintf("line %d of the %s looks like a secret (%s)", e.Line, e.Part, e.Rule)
 }
 
-// Is reports that a SecretError matches [oxbow.ErrInvalid].
+// Is reports whether target is [oxbow.ErrInvalid], which each SecretError matches.
 func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// SecretPolicy decides how secrets in changes are handled. The zero value replaces secrets of agents by
-// placeholders without tags. All calls of a door share it.
+// SecretPolicy decides what is done about secrets in changes. The zero value replaces secrets of agents by
+// placeholders without tags. All calls of an interface share one policy.
 type SecretPolicy struct {
 	Cleaner *screen.Cleaner
-	Allow   func() bool // reports whether a person allowed secrets to be stored (nil means no)
+	Allow   func() bool // reports whether a person has allowed storing secrets (nil means that nobody has)
 }
 
-// secretsAllowed reports whether the source in the context is a person, and whether that person allowed
-// secrets to be stored.
+// secretsAllowed reports whether a person makes the call, and whether that person has allowed storing secrets.
 func (s *SecretPolicy) secretsAllowed(ctx context.Context) (isPerson, mayKeep bool) {
 	src, _ := oxbow.SourceFrom(ctx)
 	isPerson = src.Actor == oxbow.Person
 	return isPerson, isPerson && s.Allow != nil && s.Allow()
 }
 
-// ScreenText returns the text with its secrets replaced. A person's text is not changed. If it contains a secret
-// that the person has not allowed, Text returns a [SecretError] with the part.
+// ScreenText returns the text with its secrets replaced. A person's text is not changed. If it contains a secret that
+// the person has not allowed, the error is a [SecretError] that names the part. Replaced secrets are appended to
+// found.
 func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found *[]screen.Secret) (string, error) {
 	person, keep := s.secretsAllowed(ctx)
 	if keep {
@@ -66,9 +66,9 @@ func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found 
 	return text, nil
 }
 
-// ScreenTexts replaces secrets in texts that a verb writes to other places than entries, such as a
-// profile's file. If the texts are a person's, it returns a [SecretError] that names the part,
-// unless the person allowed secrets.
+// ScreenTexts replaces secrets in texts that a verb writes somewhere else than to entries, such as to a profile's
+// file. If the texts are a person's, it changes nothing. It then returns a [SecretError] that names the part, unless
+// the person has allowed secrets.
 func (s *SecretPolicy) ScreenTexts(
 	ctx context.Context,
 	part string,
@@ -84,8 +84,8 @@ func (s *SecretPolicy) ScreenTexts(
 }
 
 // ScreenEntry is like ScreenText for all texts of an entry: name, content, aliases and label values. A text that the
-// old version of the entry also has is not screened, so that changing a tag does not change the content. If a new name
-// ends with the beginning of a secret in the content, this end of the name is replaced.
+// old version of the entry also contains is not searched, so that changing a tag does not change the content. A name
+// that ends with the beginning of a secret in the content is replaced as well.
 func (s *SecretPolicy) ScreenEntry(
 	ctx context.Context,
 	e, old oxbow.Entry,
@@ -122,7 +122,7 @@ func (s *SecretPolicy) ScreenEntry(
 	return e, err
 }
 
-// entryTexts returns the texts of an entry.
+// entryTexts returns pointers to all texts of an entry that are searched.
 func entryTexts(e *oxbow.Entry) []*string {
 	texts := []*string{&e.Name, &e.Content}
 	for i := range e.Aliases {
@@ -135,7 +135,7 @@ func entryTexts(e *oxbow.Entry) []*string {
 }
 
 // replaceDividedSecrets replaces secrets that begin in one text and end in another. If the texts are a person's, it
-// returns a [SecretError] instead, unless the person allowed secrets.
+// returns a [SecretError] instead, unless the person has allowed secrets.
 func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*string, found *[]screen.Secret) error {
 	person, keep := s.secretsAllowed(ctx)
 	if keep {
@@ -158,22 +158,23 @@ func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*strin
 	return nil
 }
 
-// FoundSecret is the place of a secret.
+// FoundSecret says where a secret was found.
 type FoundSecret struct {
-	Name        string `json:"name"` // name of the entry, without secrets
-	Version     uint64 `json:"version"`
-	IsCurrent   bool   `json:"current"` // the secret is in the current version, not only in the history
+	Name    string `json:"name"` // name of the entry, in which secrets are replaced
+	Version uint64 `json:"version"`
+	// the current version of the entry contains the secret, and not only the history
+	IsCurrent   bool   `json:"current"`
 	IsInArchive bool   `json:"archive,omitempty"`
 	Rule        string `json:"rule"`
-	// Part is the kind of text that contains the secret. For an entry it is "name", "content", "alias" or "label".
-	// For a text that hooks put before the model in a turn it is "packed". For the change with the number Version it
-	// is "note" or "source". For a file in the home it is "profile" or "file".
+	// Part is the kind of text that contains the secret. For an entry it is "name", "content", "alias" or "label". For
+	// a text that hooks have shown to a model it is "packed". For the change with the number Version it is "note" or
+	// "source". For a file in the home it is "profile" or "file".
 	Part string `json:"part"`
-	Line int    `json:"line,omitempty"` // line in the content or file, counting from 1
+	Line int    `json:"line,omitempty"` // number of the line in the content or file, counted from 1
 }
 
-// FindTextSecrets returns the secrets in a text. Part says which kind of text it is. Lines are set only
-// for contents and files.
+// FindTextSecrets returns the secrets in a text. part says what kind of text it is. The line is set only for contents
+// and files.
 func FindTextSecrets(part, text string) (found []FoundSecret) {
 	hasLines := slices.Contains([]string{"content", "profile", "file"}, part)
 	for _, f := range screen.Secrets(text) {
@@ -186,7 +187,7 @@ func FindTextSecrets(part, text string) (found []FoundSecret) {
 	return found
 }
 
-// FindSourceSecrets returns the secrets in a source's texts, such as an imported file's path.
+// FindSourceSecrets returns the secrets in the texts of a source, such as the path of an imported file.
 func FindSourceSecrets(src oxbow.Source) (found []FoundSecret) {
 	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
 		found = append(found, FindTextSecrets("source", text)...)
@@ -220,17 +221,15 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// minSecretPart is the minimum length, in bytes, at which the beginning of a secret is replaced in a
-// name.
+// minSecretPart is the minimum number of bytes of a secret that are replaced if a name ends with them.
 const minSecretPart = 8
 
-// redactSecretStart returns a name without the beginning of a secret at its end. The secret must be in the
-// content, and its part in the name is replaced by a placeholder. Names are made from the first
-// line and shortened, so they may end in the middle of a secret.
+// redactSecretStart replaces the end of a name if the name ends in the middle of a secret that the content contains.
+// This happens because names are derived from the first line and shortened.
 func redactSecretStart(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
 		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
-		return name // cheap check first: searching the content for secrets is slow
+		return name // Check this first, because searching the content for secrets is slow.
 	}
 	for _, f := range screen.Secrets(content) {
 		whole := content[f.Start:f.End]
@@ -246,7 +245,7 @@ func redactSecretStart(name, content string) string {
 	return name
 }
 
-// ScreenOp is like [Secrets.ScreenEntry] for the texts that a change writes. It returns the change as it may be stored.
+// ScreenOp is like [SecretPolicy.ScreenEntry] for the texts that an op writes. It returns the op to be stored.
 func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
 	isScreened := ctx.Value(screenedKey{}) == s.Cleaner
 	var e oxbow.Entry
@@ -307,8 +306,8 @@ func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow
 }
 
 // redactArguments replaces an agent's secrets in texts and in lists of texts, and returns notes about them. A verb
-// calls it before it makes a name from the texts. A person's texts are not changed, because they are checked when the
-// change is applied.
+// calls it before it derives a name from the texts. A person's texts are not changed here, because they are checked
+// when the change is made.
 func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
 	if person, _ := s.secretsAllowed(ctx); person {
 		return nil
@@ -330,8 +329,8 @@ func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lis
 	return []Note{PlainNote(ReplacedSecretsText(found))}
 }
 
-// RedactText returns the text without secrets, and appends the replaced secrets to found. A text in
-// which a step of the same call found no secret is not searched again.
+// RedactText returns the text with its secrets replaced, and appends them to found. It does not search a text again in
+// which the same call has already found no secret.
 func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
 	searched := contextSearched(ctx)
 	if text == "" || searched.contains(text) {
@@ -345,19 +344,18 @@ func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]scr
 	return clean
 }
 
-// screenedKey is the context key for changes whose texts were screened while they were read. The
-// value is the cleaner.
+// screenedKey is the context key of WithScreenedTexts. Its value is the cleaner with which the texts were searched.
 type screenedKey struct{}
 
-// WithScreenedTexts returns a context for changes whose texts were screened when they were read, such as the items of
-// an import. Under this context, an entry that a change adds is not screened again, and neither is the content that an
-// update writes.
+// WithScreenedTexts returns a context for changes with texts that were searched for secrets when they were read, such
+// as the items of an import. With this context, neither an entry that a change adds nor a content that an update
+// writes is searched again.
 func (s *SecretPolicy) WithScreenedTexts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Cleaner)
 }
 
-// ReplacedSecretsText returns a sentence that lists the rules by which secrets were replaced, or "" if
-// none were.
+// ReplacedSecretsText returns a sentence that names the rules by which secrets were recognized and replaced. It
+// returns "" if found is empty.
 func ReplacedSecretsText(found []screen.Secret) string {
 	var rules []string
 	for _, f := range found {

@@ -1,4 +1,4 @@
-// This file tests secrets in imports.
+// This file tests how secrets in changes are found.
 
 package verb
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// TestScreenOfWhatIsImported tests that the texts of an imported entry are searched for secrets only once, when they
-// are read. Changes by others are searched completely.
+// TestScreenOfWhatIsImported checks that the texts of an import are searched for secrets only once, when they are
+// read. All texts in other changes are searched.
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	s, other := SecretPolicy{
@@ -53,8 +53,8 @@ func TestScreenOfWhatIsImported(t *testing.T) {
 	}
 }
 
-// TestCutSecret tests that a name that ends inside a secret of the content is cut before the secret,
-// and that other names are not cut.
+// TestCutSecret checks that a name that ends in the middle of a secret is cut before the secret, and that other names
+// are not cut.
 func TestCutSecret(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	for _, c := range []struct{ name, want string }{

@@ -1,5 +1,5 @@
-// This file records the entries that a session was shown. They are the base of a merge with changes
-// by others.
+// This file records which entries a session has seen. Before the session overwrites an entry, it can then be checked
+// whether somebody else has changed the entry since.
 
 package verb
 
@@ -18,39 +18,40 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// SeenEntries holds the entries that a session was shown or wrote. In a home without a history, a verb that replaces
-// or removes an entry compares the current entry with the version that the session knows. This prevents overwriting a
-// change by another session. It is safe for concurrent use. The zero value is empty.
+// SeenEntries contains the entries that a session was shown or has written. In a home without a history, a verb that
+// replaces or removes an entry compares the present entry with the version that the session has seen. Therefore a
+// session does not overwrite changes by another session. It is safe for concurrent use. The zero value is empty.
 type SeenEntries struct {
-	writeMu sync.Mutex // held while an entry is written, until the written entry is recorded as known
+	writeMu sync.Mutex // held while an entry is written, until the new version is recorded
 
-	mu           sync.Mutex // guards the following fields
+	mu           sync.Mutex // guards the fields below
 	knownEntries map[string]oxbow.Entry
-	nameOrder    []string             // names in known, last shown name at the end
-	totalBytes   int                  // total length of the contents in known
-	shownLengths map[entryVersion]int // length of the beginning that was shown, in bytes
+	// names of the entries in knownEntries; the entry that was shown last is at the end
+	nameOrder    []string
+	totalBytes   int                  // total size of the contents in knownEntries, in bytes
+	shownLengths map[entryVersion]int // number of bytes at the beginning of each version that were shown
 
 	ledger lineage.Ledger
 
-	writtenTexts *WrittenTexts // texts that tools of the home wrote (may be nil)
+	writtenTexts *WrittenTexts // texts that tools of this home have written (may be nil)
 }
 
-// NewSeenEntries returns an empty record for a new session. The session may overwrite the texts in w,
-// which may be nil.
+// NewSeenEntries returns an empty record for a new session. The session may also overwrite the texts in w without
+// having seen them. w may be nil.
 func NewSeenEntries(w *WrittenTexts) *SeenEntries { return &SeenEntries{writtenTexts: w} }
 
-// maxSeenBytes is the maximum length of all contents that a SeenEntries holds, in bytes. An entry that
-// is dropped counts as never shown.
+// maxSeenBytes is the maximum total size, in bytes, of the contents in a SeenEntries. If there are more, the entries
+// that were shown first are dropped and count as not seen.
 const maxSeenBytes = 8 << 20
 
 type seenKey struct{}
 
-// WithSeenEntries returns a context for a call of the session with s.
+// WithSeenEntries returns a context for calls of a session. s is the session's record.
 func WithSeenEntries(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// ContextSeenEntries returns the record of the context's session, or fallback if the context has none.
+// ContextSeenEntries returns the record in a context, or fallback if the context contains none.
 func ContextSeenEntries(ctx context.Context, fallback *SeenEntries) *SeenEntries {
 	if s, ok := ctx.Value(seenKey{}).(*SeenEntries); ok {
 		return s
@@ -58,8 +59,7 @@ func ContextSeenEntries(ctx context.Context, fallback *SeenEntries) *SeenEntries
 	return fallback
 }
 
-// RecordShown records that the session knows the current version of entries. If s is nil, nothing is
-// recorded.
+// RecordShown records that the session has seen these entries. If s is nil, it does nothing.
 func (s *SeenEntries) RecordShown(entries ...oxbow.Entry) {
 	if s == nil {
 		return
@@ -79,14 +79,14 @@ func (s *SeenEntries) RecordShown(entries ...oxbow.Entry) {
 	}
 }
 
-// entryVersion identifies a version of an entry.
+// entryVersion identifies one version of an entry.
 type entryVersion struct {
 	name   string
 	number uint64
 }
 
-// recordShownPage records that the session was shown the bytes of an entry's content from firstByte up to, but not
-// including, endByte. When the pages of a version cover the whole content, the session knows the entry.
+// recordShownPage records that the session has seen the bytes from firstByte to endByte-1 of an entry's content. When
+// the pages of a version cover the whole content, the entry counts as seen.
 func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 	if s == nil {
 		return
@@ -101,13 +101,13 @@ func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 	}
 	if s.shownLengths[v] == len(e.Content) {
 		delete(s.shownLengths, v)
-		defer s.RecordShown(e) // Show locks s.mu itself
+		defer s.RecordShown(e) // RecordShown locks s.mu itself, so it must be called after s.mu was unlocked.
 	}
 	s.mu.Unlock()
 }
 
-// RunWrite calls apply, and records the returned entry. A session's writes run one after the other.
-// Otherwise a write could be mistaken for a change by another session.
+// RunWrite calls apply, and records the entry that it returns. Only one write of a session runs at a time. Otherwise a
+// write could be mistaken for a change by another session.
 func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.writeMu.Lock()
@@ -120,16 +120,16 @@ func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
-// RecordWrite calls [Written.RecordWrite] of the home's list.
+// RecordWrite records a write in the list of texts that tools have written, if there is one.
 func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	if s != nil {
 		s.writtenTexts.RecordWrite(before, after)
 	}
 }
 
-// writtenEntry returns the entry that the session knows after a write: the entry stored, with content as its text. If
-// content is empty, because the call did not change the text, the result has the text that the session knew before.
-// The result is the zero entry if s is nil or if the session did not know that text.
+// writtenEntry returns the entry that the session has seen after a write. It is the stored entry with the given
+// content. If content is empty, because the call did not change the text, the result has the content that the session
+// had seen before. If s is nil, or if the session had not seen that content, the result is the zero entry.
 func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -145,7 +145,7 @@ func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Ent
 	return stored
 }
 
-// removeName removes a name.
+// removeName removes the entry with this name from the record.
 func (s *SeenEntries) removeName(name string) {
 	if old, ok := s.knownEntries[name]; ok {
 		delete(s.knownEntries, name)
@@ -154,7 +154,7 @@ func (s *SeenEntries) removeName(name string) {
 	}
 }
 
-// KnownVersion returns the version of the entry that the session knows.
+// KnownVersion returns the version of e that the session has seen. It returns false if the session has not seen e.
 func (s *SeenEntries) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,12 +162,13 @@ func (s *SeenEntries) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// Merge returns the entry to write. stored is the entry in the memory and wanted is the entry that the session wants
-// to write. The result keeps the changes that other writers made after the session was shown the entry: texts are
-// merged by line, and aliases and labels one by one. If wanted has nil aliases or labels, the result has those of
-// stored. If another writer changed the same lines, or if the session was never shown the text that it would replace,
-// the error matches [oxbow.ErrConflict] and contains the current text, which then counts as shown. An entry that only
-// the home's tools wrote need not have been shown (see [WrittenTexts]). If s is nil, Merge returns wanted.
+// Merge returns the entry to write. stored is the present entry, and wanted is what the session wants to write. The
+// result keeps changes that others made after the session had seen the entry. Contents are merged by line, and aliases
+// and labels one by one. If wanted has nil aliases or labels, the result has those of stored.
+//
+// The error matches [oxbow.ErrConflict] if somebody else has changed the same lines, or if the session has not seen
+// the text that it would replace. It contains the present text, which then counts as seen. An entry that only tools of
+// this home have written need not have been seen (see [WrittenTexts]). If s is nil, Merge returns wanted.
 func (s *SeenEntries) Merge(stored, wanted oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return wanted, nil
@@ -208,8 +209,8 @@ func (s *SeenEntries) Merge(stored, wanted oxbow.Entry) (oxbow.Entry, error) {
 	return wanted, nil
 }
 
-// CheckRemoval returns an error if the session may not remove the entry because it was not shown the
-// current text. The error is like Merge's.
+// CheckRemoval returns an error if the session has not seen the present text of the entry, so that it may not remove
+// the entry. The error is like that of Merge.
 func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	if s == nil {
 		return nil
@@ -228,11 +229,11 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	return nil
 }
 
-// maxRefusalText is the maximum length of a text that a refusal shows, in bytes.
+// maxRefusalText is the maximum number of bytes of the present text that an error of Merge contains.
 const maxRefusalText = 32 << 10
 
-// seenWithoutHistory returns the record of the texts that the context's session was shown. It returns nil if the
-// memory has a history, because the history keeps every version.
+// seenWithoutHistory returns the record of the entries that the session has seen. It returns nil if the memory has a
+// history, because nothing is lost in a history.
 func seenWithoutHistory(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	if _, err := m.History(); err == nil {
 		return nil
@@ -240,7 +241,8 @@ func seenWithoutHistory(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	return ContextSeenEntries(ctx, nil)
 }
 
-// refusalError returns the error for a change that would overwrite the current entry.
+// refusalError returns the error for a change that would overwrite text that the session has not seen. It shows the
+// present text.
 func (s *SeenEntries) refusalError(stored oxbow.Entry, reason, remedy string) error {
 	name := strings.TrimPrefix(stored.Name, documentPrefix)
 	said := fmt.Sprintf("%s is there, and %s; nothing was changed", strconv.Quote(name), reason)
@@ -258,27 +260,27 @@ func (s *SeenEntries) refusalError(stored oxbow.Entry, reason, remedy string) er
 		strings.TrimRight(prompt.Fence("markdown", stored.Content), "\n")), remedy)
 }
 
-// refusal is the reason why a change that would overwrite an entry was refused.
+// refusal is the message of an error that refuses to overwrite an entry.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 func (refusal) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// documentPrefix is the prefix of a document's path that makes it an entry name. No real entry has a
-// name with it.
+// documentPrefix is put before the path of a document to form the name of an entry. The name of a real entry cannot
+// contain it.
 const documentPrefix = "\x00"
 
-// DocumentEntry returns an entry that represents a document in a [SeenEntries].
+// DocumentEntry returns an entry that represents a document, so that a [SeenEntries] can record it.
 func DocumentEntry(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentPrefix + path, Content: text}
 }
 
-// mergeText merges the changes of two texts, wanted and stored, that were both made from base. It compares the texts
+// mergeText merges the changes that were made in two texts, wanted and stored. Both were made from base. It merges
 // line by line, and returns false if the changes conflict.
 //
-// Different line ends are no changes: neither Windows and Unix line ends, nor a missing line end after the last line.
-// The merged text has the line ends of stored, but its last line ends as the last line of wanted.
+// Different line ends do not count as changes: neither Windows and Unix line ends, nor a missing line end after the
+// last line. The merged text has the line ends of stored, but its last line ends like the last line of wanted.
 func mergeText(base, wanted, stored string) (string, bool) {
 	merged, ok := diff.MergeLines(normalizeLineEnds(base), normalizeLineEnds(wanted), normalizeLineEnds(stored))
 	if !strings.HasSuffix(wanted, "\n") {
@@ -290,5 +292,5 @@ func mergeText(base, wanted, stored string) (string, bool) {
 	return merged, ok
 }
 
-// equalText reports whether two texts are equal apart from line ends.
+// equalText reports whether two texts are equal except for line ends.
 func equalText(a, b string) bool { return normalizeLineEnds(a) == normalizeLineEnds(b) }

@@ -1,4 +1,4 @@
-// This file tests which parts of an entry a session has seen if the entry is shown in pages.
+// This file tests when an entry counts as seen if it is shown in pages.
 
 package verb
 
@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestSeenPages tests that an entry counts as seen if all pages of one version were shown in order.
+// TestSeenPages checks that an entry counts as seen when all pages of one version were shown in order.
 func TestSeenPages(t *testing.T) {
 	e := oxbow.Entry{Name: "long", Content: "0123456789", Version: 7}
 	changed := oxbow.Entry{Name: "long", Content: "0123456789ab", Version: 8}
@@ -41,7 +41,7 @@ func TestSeenPages(t *testing.T) {
 	}
 }
 
-// TestPastFailsClosed tests that a version is withheld if its entry cannot be read.
+// TestPastFailsClosed checks that an old version is not shown if the present entry cannot be read.
 func TestPastFailsClosed(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,4 +1,4 @@
-// This file implements selections, which are the texts that a profile gives an agent at the start.
+// This file defines the result for a selection, which is the text that a profile gives an agent at the start.
 
 package verb
 
@@ -6,7 +6,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectionOut is a selection and its text.
+// SelectionOut is the selection of a profile, with its text.
 type SelectionOut struct {
 	*profile.Selection
 	Text string `json:"text"`

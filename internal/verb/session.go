@@ -1,5 +1,5 @@
-// This file implements loading and unloading memory profiles, in a session or, for clients
-// without sessions, with handles.
+// This file implements loading and unloading memory profiles. A profile is loaded in a session or, for clients without
+// sessions, named by a handle in each call.
 
 package verb
 
@@ -20,57 +20,57 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Profiles loads memory profiles for a workspace. A loaded profile can only narrow the memory that
-// the workspace shows. Profiles is safe for concurrent use, and caches the narrowed memories that
-// were used last.
+// Profiles loads memory profiles for a workspace. A loaded profile can only restrict the memory that the workspace
+// shows. Profiles caches the restricted memories that were used last. It is safe for concurrent use.
 type Profiles struct {
 	Set *profile.Set
 
-	// Visible reports whether callers may name a profile. If Visible is nil, callers may name every
-	// profile. A profile that is not visible is reported as unknown.
+	// Visible reports whether callers may name a profile. A profile for which it returns false is reported as unknown.
+	// If Visible is nil, callers may name every profile.
 	Visible func(name string) bool
-	// Document reports whether a document may be shown. If it is nil, every document may.
+	// Document reports whether a document of a profile may be shown. If it is nil, every document may be shown.
 	Document func(profile.Document) bool
-	// Fit, if not nil, returns the scope without labels that the bounds of the workspace's memory
-	// do not allow.
+	// Fit returns a scope without the labels that the limits of the workspace's memory do not allow. If it is nil,
+	// scopes are not changed.
 	Fit func(scope.Scope) scope.Scope
 
-	mu          sync.Mutex // guards kept
+	mu          sync.Mutex // guards the fields below
 	cachedViews []*scopedView
-	useCount    uint64 // counts uses
+	useCount    uint64 // number of uses of all views so far
 }
 
-// maxCachedViews is the number of narrowed memories that a workspace caches.
+// maxCachedViews is the number of restricted memories that are cached.
 const maxCachedViews = 8
 
-// scopedView is a view of a memory, restricted to a profile's scope.
+// scopedView is a memory that is restricted to the scope of a profile.
 type scopedView struct {
 	base        *oxbow.Memory
 	key         string
 	memory      *oxbow.Memory
 	activeCalls int    // number of running calls that use the view
-	lastUse     uint64 // value of Profiles.clock at the last use
+	lastUse     uint64 // value of Profiles.useCount when the view was used last
 }
 
-// loadedProfile is a memory profile that was loaded.
+// loadedProfile is a memory profile that a session or a handle has loaded.
 type loadedProfile struct {
 	handle      string
 	name        string
 	scope       scope.Scope
 	scopeDigest string
-	shownTokens int // approximate length of the text that was returned for the profile
+	shownTokens int // approximate number of tokens that were returned for the profile
 }
 
-// maxLoadedProfiles is the number of profiles that a session may have loaded at the same
-// time.
+// maxLoadedProfiles is the maximum number of profiles that a session may have loaded at the same time.
 const maxLoadedProfiles = 8
 
 // unloadMemoryProfileOut is the result of unload_memory_profile.
 type unloadMemoryProfileOut struct {
-	Handle  string   `json:"handle"`
-	Profile string   `json:"profile"`
-	Tokens  int      `json:"tokens,omitempty"` // approximate number of tokens that the client may drop
-	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded (the last is in force)
+	Handle  string `json:"handle"`
+	Profile string `json:"profile"`
+	// approximate number of tokens that the client may remove from the conversation
+	Tokens int `json:"tokens,omitempty"`
+	// handles of the profiles that are still loaded (calls are restricted to the last one)
+	Loaded  []string `json:"loaded,omitempty"`
 	Message string   `json:"message"`
 }
 
@@ -85,7 +85,7 @@ func (p *Profiles) resolveProfile(name string) (*profile.Resolved, error) {
 	return &r, err
 }
 
-// makeLoadedProfile returns the profile as a loadedProfile whose handle contains the time now.
+// makeLoadedProfile returns a loadedProfile. Its handle contains the time now.
 func (p *Profiles) makeLoadedProfile(r *profile.Resolved, now time.Time) loadedProfile {
 	s := r.Scope()
 	if p.Fit != nil {
@@ -95,20 +95,19 @@ func (p *Profiles) makeLoadedProfile(r *profile.Resolved, now time.Time) loadedP
 	return loadedProfile{handle: makeHandle(r.Name, now, d), name: r.Name, scope: s, scopeDigest: d}
 }
 
-// scopeDigest returns 8 hexadecimal digits of the scope's hash.
+// scopeDigest returns the first 8 hexadecimal digits of a hash of the scope.
 func scopeDigest(s scope.Scope) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a scope has only strings and times, which always encode
+		panic(err) // This cannot happen, because a scope contains only strings and times.
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:4])
 }
 
-// makeHandle returns NAME@TIME-DIGEST: the profile's name, the load time in seconds since 1970 in
-// base 36, and the digest of the profile's scope. A handle is not secret and does not give rights,
-// because the profile is resolved again within the caller's bounds. Therefore the server need not
-// remember it.
+// makeHandle returns a handle of the form NAME@TIME-DIGEST: the profile's name, the time of loading in seconds since
+// 1970 in base 36, and the digest of the profile's scope. A handle is not secret and gives no rights, because the
+// profile is resolved again within the limits of the caller. Therefore the server need not remember it.
 func makeHandle(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
 }
@@ -130,12 +129,12 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	return name, time.Unix(sec, 0), digest, nil
 }
 
-// maxHandleAge is the time for which a handle is valid without sessions. A handle in an old text
-// should not narrow a new conversation.
+// maxHandleAge is the time for which a handle is valid without a session. It is limited because a handle in an old
+// text should not restrict a new conversation.
 const maxHandleAge = 24 * time.Hour
 
-// resolveHandle returns the profile of a handle, for a client without a session. It returns an error if
-// the handle is older than maxHandleAge or the profile was edited since.
+// resolveHandle returns the profile to which a handle belongs, for a client without a session. It returns an error if
+// the handle is older than maxHandleAge, or if the profile has changed since.
 func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error) {
 	name, at, digest, err := parseHandle(h)
 	if err != nil {
@@ -167,8 +166,8 @@ func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error)
 	return l, nil
 }
 
-// restrictedView returns a view of the base memory, restricted to the profile's scope. The caller must
-// call release when it no longer uses the view.
+// restrictedView returns a view of the memory base that is restricted to the profile's scope. The caller must call
+// release when it no longer needs the view.
 func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,8 +189,8 @@ func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow
 	}
 }
 
-// closeUnusedViews closes cached views until at most maxCachedViews are left. It closes the views that were used least
-// recently first, and never a view that a call still uses.
+// closeUnusedViews closes cached views until at most maxCachedViews are left. It closes the views that were not used
+// for the longest time first. It never closes a view that a call is using.
 func (p *Profiles) closeUnusedViews() {
 	for len(p.cachedViews) > maxCachedViews {
 		oldest := -1
@@ -206,24 +205,23 @@ func (p *Profiles) closeUnusedViews() {
 		if oldest < 0 {
 			return
 		}
-		_ = p.cachedViews[oldest].memory.Close() // closing a view cannot fail
+		_ = p.cachedViews[oldest].memory.Close() // Closing a view cannot fail.
 		p.cachedViews = slices.Delete(p.cachedViews, oldest, oldest+1)
 	}
 }
 
-// LoadedProfiles is the stack of a session's loaded profiles. The last profile is in force. When
-// it is unloaded, the preceding profile is in force again. The zero value is empty. It is safe for
-// concurrent use.
+// LoadedProfiles is the stack of the profiles that a session has loaded. Calls are restricted to the last profile.
+// When it is unloaded, the profile before it counts again. The zero value is empty. It is safe for concurrent use.
 type LoadedProfiles struct {
-	mu              sync.Mutex // guards the following
+	mu              sync.Mutex // guards the fields below
 	stack           []loadedProfile
-	unloadedHandles []string // the last 32 handles that were unloaded
+	unloadedHandles []string // the last 32 handles that have become invalid
 }
 
-// loadProfile puts the profile l in force and returns the loaded profile. If the session has loaded the profile
-// already, the profile moves to the end of the stack. It keeps its handle, unless the profile's file was edited, in
-// which case the old handle becomes invalid. In both cases a note tells the caller. loadProfile returns an error if
-// the session has loaded maxLoadedProfiles other profiles.
+// loadProfile puts profile l on top of the stack, and returns the loaded profile. If the session has already loaded
+// it, the profile moves to the top. It keeps its handle, unless the profile's file has changed. In that case the old
+// handle becomes invalid. A note tells the caller about both cases. loadProfile returns an error if the session has
+// already loaded maxLoadedProfiles other profiles.
 func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +257,7 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 	return old, []Note{PlainNote("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
 }
 
-// addShown adds the length of a text that was returned for a handle.
+// addShown adds to the number of tokens that were returned for the profile with this handle.
 func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,14 +268,14 @@ func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	}
 }
 
-// removeHandle removes a handle, without adding it to the unloaded handles.
+// removeHandle removes the profile with this handle from the stack. The handle does not count as unloaded.
 func (s *LoadedProfiles) removeHandle(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
-// recordInvalidHandle records that a handle has become invalid. The caller holds s.mu.
+// recordInvalidHandle records that a handle is no longer valid. The caller must hold s.mu.
 func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 	s.unloadedHandles = append(s.unloadedHandles, handle)
 	if n := len(s.unloadedHandles) - 32; n > 0 {
@@ -285,7 +283,7 @@ func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 	}
 }
 
-// handleList returns the loaded handles, the last of which is in force. The caller holds s.mu.
+// handleList returns the handles of the loaded profiles, the last of which restricts calls. The caller must hold s.mu.
 func (s *LoadedProfiles) handleList() []string {
 	var hs []string
 	for _, l := range s.stack {
@@ -294,7 +292,7 @@ func (s *LoadedProfiles) handleList() []string {
 	return hs
 }
 
-// staleHandleError returns an error that explains why a handle is not valid. The caller holds s.mu.
+// staleHandleError returns an error that says why a handle is not valid. The caller must hold s.mu.
 func (s *LoadedProfiles) staleHandleError(handle string) error {
 	if _, _, _, err := parseHandle(handle); err != nil {
 		return err
@@ -311,8 +309,8 @@ func (s *LoadedProfiles) staleHandleError(handle string) error {
 	return InvalidValue("handle", handle, why)
 }
 
-// findProfile returns the profile with the handle, or the profile in force if the handle is empty. It
-// returns false if the handle is empty and nothing is loaded.
+// findProfile returns the loaded profile with this handle. If the handle is empty, it returns the profile to which
+// calls are restricted. ok is false if the handle is empty and no profile is loaded.
 func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,8 +327,8 @@ func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, e
 	return s.stack[i], true, nil
 }
 
-// unloadProfile removes the profile with that handle or name, or the profile in force if the argument is
-// empty.
+// unloadProfile removes the profile with this handle or name from the stack. If the argument is empty, it removes the
+// profile to which calls are restricted.
 func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

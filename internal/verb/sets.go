@@ -1,5 +1,4 @@
-// This file implements sets, which are named groups of verbs. A server offers the sets that it was
-// configured with.
+// This file implements sets of verbs. A server offers the verbs in the sets for which it was configured.
 
 package verb
 
@@ -8,14 +7,13 @@ import (
 	"strings"
 )
 
-// VerbSet is a named group of verbs.
+// VerbSet is a group of verbs with a name.
 type VerbSet struct {
 	Name  string
 	Verbs []string
 }
 
-// SetCore is the default set. SetFull contains all of oxbow's verbs. SetAll contains all of
-// oxbow's verbs and additionally another layout's tools.
+// SetCore is the default set. SetFull contains all of oxbow's verbs. SetAll also contains the tools of another layout.
 const (
 	SetCore = "core"
 	SetFull = "full"
@@ -31,13 +29,13 @@ var verbSets = []VerbSet{
 	{"agents", []string{"spawn_sub_agent"}},
 }
 
-// KnownSets returns all sets, the default set first.
+// KnownSets returns all sets. The default set is the first.
 func KnownSets() []VerbSet { return slices.Clone(verbSets) }
 
-// VerbSets are the names of the sets that a server lists. Nil lists all verbs.
+// VerbSets contains the names of the sets that a server offers. Nil means all verbs.
 type VerbSets []string
 
-// ParseSets parses the names of sets. Each argument may be several names separated by commas.
+// ParseSets parses names of sets. Each argument may contain several names, separated by commas.
 func ParseSets(names []string) (VerbSets, error) {
 	s := VerbSets{}
 	for n := range strings.SplitSeq(strings.Join(names, ","), ",") {
@@ -56,7 +54,7 @@ func ParseSets(names []string) (VerbSets, error) {
 	return s, nil
 }
 
-// isSetName reports whether n names a set, or several sets at once.
+// isSetName reports whether n is the name of a set, or a name such as "all" that means several sets.
 func isSetName(n string) bool {
 	if n == SetFull || n == SetAll {
 		return true
@@ -73,7 +71,7 @@ func SetNames() []string {
 	return append(names, SetFull, SetAll)
 }
 
-// HasVerb reports whether a verb is in any of the sets.
+// HasVerb reports whether one of the sets contains a verb.
 func (s VerbSets) HasVerb(verb string) bool {
 	return s == nil || slices.Contains(s, SetFull) || slices.Contains(s, SetAll) ||
 		slices.ContainsFunc(verbSets, func(k VerbSet) bool {
@@ -81,7 +79,7 @@ func (s VerbSets) HasVerb(verb string) bool {
 		})
 }
 
-// SelectTools returns the tools with a verb in any of the sets.
+// SelectTools returns the tools whose verb is in one of the sets.
 func (s VerbSets) SelectTools(tools []Tool) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.HasVerb(t.Name) })
 }

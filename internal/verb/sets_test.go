@@ -1,4 +1,4 @@
-// This file tests the sets of verbs: each verb is in exactly one set.
+// This file tests that each verb belongs to exactly one set.
 
 package verb_test
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// TestMemoryFindsRecallAndRemember tests a search for "memory" in the descriptions, as clients that
-// load tools on demand do it: recall and remember must be the first of the five results.
+// TestMemoryFindsRecallAndRemember searches the descriptions for "memory", as clients do that load tools on demand.
+// Among the first five results, recall and remember must come first.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
 	for _, tool := range (verb.VerbSets{verb.SetCore}).SelectTools(verb.Tools()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(tool.Description, -1))

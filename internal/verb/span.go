@@ -1,4 +1,4 @@
-// This file parses durations.
+// This file parses spans of time such as 90d.
 
 package verb
 
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spanUnits are the units that ParseSpan accepts in addition to [time.ParseDuration]'s units.
+// spanUnits lists the units that ParseSpan accepts in addition to those of [time.ParseDuration].
 var spanUnits = []struct {
 	unit string
 	long time.Duration
@@ -15,8 +15,8 @@ var spanUnits = []struct {
 	{"mo", 30 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour},
 }
 
-// ParseSpan parses a duration such as 90d, 12w, 6mo, 1y or 36h, which must not be negative. A month
-// is 30 days and a year 365 days.
+// ParseSpan parses a span of time such as 90d, 12w, 6mo, 1y or 36h. A month has 30 days and a year 365 days. It
+// returns false if s is not a span or is negative.
 func ParseSpan(s string) (time.Duration, bool) {
 	for _, u := range spanUnits {
 		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
@@ -31,12 +31,11 @@ func ParseSpan(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// minKeptChanges is the minimum number of changes to keep if a span is given.
+// minKeptChanges is the minimum number of changes that are kept if the limit is a span of time.
 const minKeptChanges = 10_000
 
-// ParseKeptHistory parses how much history an automatic compaction keeps: a number of changes, or a span
-// such as 90d with at least 10,000 changes. If s is "" or "all", the whole history is kept, without
-// automatic compaction.
+// ParseKeptHistory parses how much history an automatic compaction keeps. s is a number of changes, or a span of time
+// such as 90d, for which at least 10,000 changes are kept. If s is "" or "all", there is no automatic compaction.
 func ParseKeptHistory(s string) (changes int, age time.Duration, err error) {
 	if s == "" || s == "all" {
 		return 0, 0, nil

@@ -1,4 +1,4 @@
-// This file tests the parsing of time spans.
+// This file tests how spans of time are parsed.
 
 package verb
 

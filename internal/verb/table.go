@@ -1,4 +1,4 @@
-// This file contains the table of verbs that every server offers.
+// This file contains the table of the verbs that every server offers.
 
 package verb
 
@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// toolTable is created when it is first used, because a command line calls the functions directly.
+// toolTable creates the table when it is first needed. A command line does not need it, because it calls the
+// functions.
 var toolTable = sync.OnceValue(func() []Tool {
 	look := verbTraits{readOnly: true, idempotent: true}
-	change := verbTraits{idempotent: true} // undo is a single call
+	change := verbTraits{idempotent: true} // a change by one of these verbs can be undone by a single call
 	return []Tool{
 		define("remember", "Save to memory", change, Remember),
 		define("recall", "Search memory", look, Recall),
@@ -28,7 +29,7 @@ var toolTable = sync.OnceValue(func() []Tool {
 // Tools returns the verbs that every server offers, always in the same order.
 func Tools() []Tool { return slices.Clone(toolTable()) }
 
-// FindTool returns the verb of that name in the [Tools].
+// FindTool returns the verb with this name among the [Tools].
 func FindTool(name string) (Tool, bool) {
 	for _, t := range toolTable() {
 		if t.Name == name {

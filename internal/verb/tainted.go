@@ -1,4 +1,4 @@
-// This file keeps the tainted entries of a memory for a run of changes, such as an import.
+// This file keeps the tainted entries of a memory in memory during a series of changes, such as an import.
 
 package verb
 
@@ -9,32 +9,32 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TaintedEntries has the tainted entries with which the changes of a run are compared. The memory is read before the
-// first change of the run, and the run adds the tainted entries that it writes. Without it, each change would read the
-// log of all changes before.
+// TaintedEntries contains the tainted entries with which the texts in a series of changes are compared. The memory is
+// read once, before the first change. Tainted entries that the changes write are added. Without this, each change
+// would read the log of all changes before it.
 type TaintedEntries struct {
 	mu      sync.Mutex
 	isRead  bool
 	entries []oxbow.Entry
-	err     error // from reading the memory
+	err     error // error of reading the memory
 }
 
 type taintedKey struct{}
 
-// WithTaintedEntries returns a context for the changes of one run to one memory.
+// WithTaintedEntries returns a context for a series of changes to one memory.
 func WithTaintedEntries(ctx context.Context) context.Context {
 	return context.WithValue(ctx, taintedKey{}, &TaintedEntries{})
 }
 
-// ContextTaintedEntries returns the entries of the run in the context, or nil if the context is not from
-// [WithTaintedEntries].
+// ContextTaintedEntries returns the entries in the context of a series of changes. It returns nil if the context does
+// not come from [WithTaintedEntries].
 func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 	t, _ := ctx.Value(taintedKey{}).(*TaintedEntries)
 	return t
 }
 
-// Each calls fn with each entry until fn returns an error. The first call gets the entries of the memory from read. If
-// read fails, this call and all later ones return its error.
+// Each calls fn with each entry, until fn returns an error. The first call of Each reads the entries of the memory by
+// calling read. If read fails, this call and all later calls return its error.
 func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn func(*oxbow.Entry) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn 
 	return nil
 }
 
-// Add adds an entry that the run writes, if it is tainted. It does nothing if t is nil.
+// Add adds an entry that a change writes, if the entry is tainted. If t is nil, it does nothing.
 func (t *TaintedEntries) Add(e oxbow.Entry) {
 	if t == nil || len(e.Values(oxbow.LabelTaint)) == 0 {
 		return

@@ -1,11 +1,11 @@
-// This file reports the aliases that a restored entry lost.
+// This file reports aliases that could not be restored with an entry.
 
 package verb
 
 import "slices"
 
-// unrestoredAliasNotes returns notes about the aliases that a restored entry lost because they now identify
-// another entry.
+// unrestoredAliasNotes returns notes about aliases that a restored entry had before and does not have now, because
+// they belong to another entry.
 func unrestoredAliasNotes(name string, oldAliases, newAliases []string) (notes []Note) {
 	for _, a := range oldAliases {
 		if !slices.Contains(newAliases, a) {

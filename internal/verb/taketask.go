@@ -1,5 +1,4 @@
-// This file takes a handoff for the session of an agent, and loads the memory profile and the skills
-// that it names.
+// This file takes a handoff for an agent's session, and loads the profile and the skills that the handoff names.
 
 package verb
 
@@ -12,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// HandoffTaskOut is the result of handoff_task, with the handoff that was stored or taken.
+// HandoffTaskOut is the result of handoff_task: the handoff that was stored, or the handoff that was taken.
 type HandoffTaskOut struct {
 	SavedOut
 	TakenHandoff *HandoffOut `json:"taken,omitempty"`
 }
 
-// Report returns the handoff that was taken, or tells under which name it was stored.
+// Report shows the handoff that was taken, or says under which name a handoff was stored.
 func (o HandoffTaskOut) Report() report.Report {
 	if o.TakenHandoff != nil {
 		return o.TakenHandoff.Report()
@@ -26,8 +25,7 @@ func (o HandoffTaskOut) Report() report.Report {
 	return o.SavedOut.Report()
 }
 
-// handoffTask implements the tool handoff_task. It stores a handoff. If in.Take is set, it takes a
-// handoff instead.
+// handoffTask implements the tool handoff_task. It stores a handoff, or takes a handoff if in.Take is set.
 func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTaskOut, error) {
 	if !in.Take {
 		out, err := HandOff(ctx, w, in)
@@ -50,20 +48,21 @@ func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTa
 	return HandoffTaskOut{SavedOut: SavedOut{Name: out.Name, Version: out.Version}, TakenHandoff: &out}, nil
 }
 
-// TakeForSessionIn is the argument of TakeHandoffForSession. Without a name, the newest open handoff is
-// taken.
+// TakeForSessionIn is the argument of TakeHandoffForSession. If Name is empty, the newest open handoff is taken.
 type TakeForSessionIn struct {
 	Name, Project string
-	ShowOnly      bool // do not take the handoff, because the caller has no write access
+	ShowOnly      bool // show the handoff without taking it, because the caller may not write
 }
 
-// TakeHandoffForSession takes a handoff for the session of the caller. The profile that the handoff names is
-// loaded as by load_memory_profile: the memory's tools then work within it. The text contains the
-// skills that the handoff names. The result says why a profile or a skill could not be loaded. If no
-// handoff is open, the error is [handoff.ErrNone]. A handoff that was taken before is shown again if
-// it is named.
+// TakeHandoffForSession takes a handoff for the caller's session. It loads the profile that the handoff names, as
+// load_memory_profile does, so that later calls are restricted to it. The text contains the skills that the handoff
+// names. If a profile or a skill cannot be loaded, the result says why.
+//
+// If no handoff is open, the error is [handoff.ErrNone]. If the caller names a handoff that was taken before, it is
+// shown again.
 func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (HandoffOut, error) {
-	if w.openUnrestricted != nil { // a handoff is not taken from the part of the memory that a profile selects
+	// Search for handoffs in the whole memory, even if a loaded profile restricts the session.
+	if w.openUnrestricted != nil {
 		whole := *w
 		whole.Open = w.openUnrestricted
 		w = &whole
@@ -78,7 +77,7 @@ func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionI
 	return LoadedHandoffOut(&o), nil
 }
 
-// takeHandoff returns the handoff and a note for the model.
+// takeHandoff takes the handoff, and returns it with a note for the model.
 func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (handoff.Handoff, string, error) {
 	how := Write
 	if in.ShowOnly {
@@ -105,7 +104,7 @@ func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (hando
 	return h, "", err
 }
 
-// skillLoader returns a loader of skills, or one that says why no skills can be loaded.
+// skillLoader returns a loader for skills. If the interface serves no skills, loading returns an error that says so.
 func (w *Workspace) skillLoader() *handoff.Loader {
 	if w.Loader == nil {
 		return &handoff.Loader{NoSkillsReason: "this server does not read skills"}
@@ -117,9 +116,8 @@ func (w *Workspace) skillLoader() *handoff.Loader {
 	return l
 }
 
-// loadHandoffProfile loads the profile that the handoff names, and puts the text of its selection into the opening. It
-// stores in the opening why the profile was not loaded. Text that the profile redacts is redacted in the
-// handoff.
+// loadHandoffProfile loads the profile that the handoff in o names, and adds the text of its selection to o. If the
+// profile cannot be loaded, o says why. Text that the profile hides is replaced in the handoff as well.
 func (w *Workspace) loadHandoffProfile(ctx context.Context, o *handoff.LoadedHandoff) {
 	name := o.Handoff.Profile
 	if name == "" {

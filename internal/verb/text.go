@@ -1,6 +1,6 @@
-// This file describes the answers of the verbs on entries and changes. An entry's content is data. In a text for
-// models, the content is therefore inside a fence that the content cannot close. The entry's name, date and source are
-// outside of the fence.
+// This file describes the answers of verbs about entries and changes as reports. Contents of entries are data and not
+// instructions. In a text for models, a content is therefore inside a fence that it cannot close. The name, the date
+// and the source of an entry are outside the fence.
 
 package verb
 
@@ -17,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// listedEntryRecord describes an entry in a list: the entry's name, kind and dates, then the content or a
-// snippet.
+// listedEntryRecord describes an entry in a list: its name, kind and dates, and below them its content or a snippet.
 func listedEntryRecord(e Entry) report.Record {
 	r := report.Record{Key: report.Name(e.Name), TextCells: bodyCells(e)}
 	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
@@ -41,7 +40,7 @@ func listedEntryRecord(e Entry) report.Record {
 	return r
 }
 
-// record describes an entry with all its fields.
+// record describes an entry with all its properties.
 func (e Entry) record() report.Record {
 	r := report.Record{Key: report.Name(e.Name), TextCells: bodyCells(e), Subject: e}
 	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
@@ -61,11 +60,11 @@ func (e Entry) record() report.Record {
 	return r
 }
 
-// programLabelKeys are the keys of labels that are never shown to models.
+// programLabelKeys lists the keys of labels that models never see, because only programs need them.
 var programLabelKeys = []string{oxbow.LabelFileBlob, lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified}
 
-// modelLabelTexts returns the labels for models. It leaves out labels for programs, labels that the
-// citations repeat, and labels that follow from the text.
+// modelLabelTexts returns the labels of an entry that models see. It leaves out labels for programs, and labels that
+// repeat what the answer says elsewhere.
 func modelLabelTexts(e *Entry) (ws []string) {
 	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
 		isCited := k == oxbow.LabelFile && len(e.Citations) > 0
@@ -81,7 +80,7 @@ func modelLabelTexts(e *Entry) (ws []string) {
 	return ws
 }
 
-// bodyCells describes an entry below its first line.
+// bodyCells returns the properties of an entry that are shown below its first line.
 func bodyCells(e Entry) (cells []report.Cell) {
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
 	if warning := TrustWarning(oxbow.Trust(e.Trust)); warning != "" {
@@ -128,7 +127,7 @@ func bodyCells(e Entry) (cells []report.Cell) {
 	return cells
 }
 
-// explanationCells describes how a score adds up.
+// explanationCells returns cells that show how a score is computed.
 func explanationCells(score float64, x *Explanation) []report.Cell {
 	total := report.Sentencef(
 		"score %.3f by %s over %s; this one has %s terms, %.1f on average",
@@ -149,15 +148,15 @@ func explanationCells(score float64, x *Explanation) []report.Cell {
 	return cells
 }
 
-// countText returns a number and its noun as a value of a report.
+// countText returns a number with its noun, such as "2 entries".
 func countText(n int, singular, plural string) report.Words {
 	return report.Words(text.FormatCount(n, singular, plural))
 }
 
-// formatNumber returns a number with as few digits as possible.
+// formatNumber formats a number with as few digits as necessary.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// fieldsText returns the contribution of each field to a term's score.
+// fieldsText says what each field contributes to a term's score.
 func fieldsText(t TermScore) string {
 	var b strings.Builder
 	for _, f := range t.Fields {
@@ -182,8 +181,8 @@ func sourceText(s Source) string {
 	return strings.Join(ws, " ")
 }
 
-// record describes a change, or the changes of an import. The record names at most maxTouchedEntries entries. If
-// there are more, it reports the number of further entries.
+// record describes a change, or all changes of an import. It names at most maxTouchedEntries entries, and says how
+// many more there are.
 func (o Operation) record() report.Record {
 	r := report.Record{Key: report.Words(fmt.Sprintf("change %d", o.Seq)), Subject: o}
 	if o.IsImport() {
@@ -214,10 +213,10 @@ func (o Operation) record() report.Record {
 	return r
 }
 
-// record describes a change without joining it to others.
+// record describes a single change.
 func (c Change) record() report.Record { return Operation{Change: c, FirstSeq: c.Seq}.record() }
 
-// operationRecords describes changes. The changes of one import are described together.
+// operationRecords describes changes. All changes of one import have a single record.
 func operationRecords(changes []Change) (records []report.Section) {
 	for _, o := range JoinImportChanges(changes) {
 		records = append(records, o.record())
@@ -225,14 +224,14 @@ func operationRecords(changes []Change) (records []report.Section) {
 	return records
 }
 
-// recordReport describes an answer that consists of a record and notes.
+// recordReport returns the report of an answer that consists of one record and notes.
 func recordReport(record report.Record, notes []Note) (r report.Report) {
 	r.Add(record)
 	report.AddNotes(&r, notes)
 	return r
 }
 
-// Report tells which entry was written.
+// Report says which entry was written.
 func (a RememberOut) Report() report.Report {
 	did := map[string]report.Words{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}
 	record := a.Entry.record()
@@ -241,7 +240,7 @@ func (a RememberOut) Report() report.Report {
 	return recordReport(record, a.Notes)
 }
 
-// Report lists the hits, or the reasons why nothing was found.
+// Report shows the hits, or the reasons why nothing was found.
 func (a RecallOut) Report() (r report.Report) {
 	switch {
 	case len(a.Hits) == 0 && !a.HasMore:
@@ -270,7 +269,7 @@ func listedEntryRecords(entries []Entry) []report.Section {
 // Report shows the entry.
 func (a GetOut) Report() report.Report { return recordReport(a.Entry.record(), a.Notes) }
 
-// Report lists the entries, or the reasons why nothing was found.
+// Report shows the entries, or the reasons why nothing was found.
 func (a ListOut) Report() (r report.Report) {
 	r.AddLinef("%d of %s", len(a.Entries), countText(a.Total, "entry", "entries"))
 	r.Add(report.List{Items: listedEntryRecords(a.Entries), HasBlankLines: true})
@@ -279,7 +278,7 @@ func (a ListOut) Report() (r report.Report) {
 	return r
 }
 
-// Report tells which entry was, or would be, forgotten.
+// Report says which entry was forgotten or, in a dry run, would be forgotten.
 func (a ForgetOut) Report() report.Report {
 	record := a.Entry.record()
 	record.Effect = report.Sentencef(
@@ -290,14 +289,14 @@ func (a ForgetOut) Report() report.Report {
 	return recordReport(record, a.Notes)
 }
 
-// Report lists the changes.
+// Report shows the changes.
 func (a HistoryOut) Report() (r report.Report) {
 	r.Add(report.List{Items: operationRecords(a.Changes)})
 	report.AddNotes(&r, a.Notes)
 	return r
 }
 
-// Report lists the changes that were, or would be, undone.
+// Report shows the changes that were undone or, in a dry run, would be undone.
 func (a UndoOut) Report() (r report.Report) {
 	if a.Tidied != nil {
 		return a.Tidied.revertedReport(a.DryRun)
@@ -314,7 +313,8 @@ func (a UndoOut) Report() (r report.Report) {
 	return r
 }
 
-// revertedReport describes a change of consolidate, compress or a tool that was, or would be, undone.
+// revertedReport shows a change by consolidate, compress or another tool that was undone or, in a dry run, would be
+// undone.
 func (t Tidied) revertedReport(isDry bool) (r report.Report) {
 	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(isDry, "took back", "would take back"), t.Number,
 		report.Words(t.What), t.Time)
@@ -327,7 +327,7 @@ func (t Tidied) revertedReport(isDry bool) (r report.Report) {
 	return r
 }
 
-// Report tells which version was restored.
+// Report says which version was restored.
 func (a RestoreOut) Report() report.Report {
 	record := a.Entry.record()
 	record.Effect = report.Sentencef("restored %s as of change %d", report.Name(a.Name), a.RestoredSeq)

@@ -1,4 +1,4 @@
-// This file declares what the verbs need from a home in another layout: how it shortens its own files, and undoes that.
+// This file declares what a home in another layout may offer: shortening its own files, and undoing that.
 
 package verb
 
@@ -9,96 +9,92 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// LayoutHome is an opened home in another layout than oxbow's own. It may also be a [Tidier] or a [Compressor].
+// LayoutHome is an open home with a layout other than oxbow's own. It may also be a [Tidier] or a [Compressor].
 type LayoutHome interface {
 	Memory() *oxbow.Memory
 }
 
-// A Tidier is a home that can shorten, by fixed rules, the memory that is always in the context,
-// and can undo the change.
+// A Tidier is a home with a memory that is always in the context of a model. It can shorten this memory by fixed
+// rules, and can undo that.
 type Tidier interface {
-	// Consolidate removes facts that repeat other facts. With dry, it changes nothing, and returns
-	// the changes that a call without dry would make.
+	// Consolidate removes facts that repeat other facts. If dry is set, it changes nothing, and returns the changes
+	// that a call without dry would make.
 	Consolidate(ctx context.Context, dry bool) (Tidied, error)
-	// Compress shortens the memory to at most budget tokens. The budget is at least 1. Removed text
-	// is moved to another file of the home. If that is impossible, nothing changes and the error
-	// matches oxbow.ErrInvalid.
+	// Compress shortens the memory to at most budget tokens, which must be at least 1. It moves the removed text to
+	// another file of the home. If that is impossible, nothing changes, and the error matches oxbow.ErrInvalid.
 	Compress(ctx context.Context, budget int, dry bool) (Tidied, error)
-	// Revert undoes the change with the given number, or the last change if number is 0. The error
-	// matches oxbow.ErrNotFound if the change does not exist, and oxbow.ErrConflict if the memory
-	// was changed since.
+	// Revert undoes the change with the given number, or the last change if number is 0. The error matches
+	// oxbow.ErrNotFound if there is no such change, and oxbow.ErrConflict if the memory has changed since.
 	Revert(ctx context.Context, number int, dry bool) (Tidied, error)
 }
 
-// Tidied describes a change that shortens the memory, made or planned.
+// Tidied describes a change that has shortened the memory or, in a dry run, would shorten it.
 type Tidied struct {
-	Number int       `json:"number,omitempty"` // number to pass to Revert (0 if nothing was changed)
-	What   string    `json:"what"`             // "consolidate", "compress" or "overwrite"
+	Number int       `json:"number,omitempty"` // number of the change for Revert (0 if nothing was changed)
+	What   string    `json:"what"`             // kind of change: "consolidate", "compress" or "overwrite"
 	Time   time.Time `json:"time"`
-	// estimated tokens, before the change, of the memory that is always in the context
+	// estimated number of tokens in the memory before the change
 	Before int      `json:"tokens_before"`
 	After  int      `json:"tokens_after"`
 	Steps  []Step   `json:"steps"`
 	Notes  []string `json:"notes,omitempty"` // remarks for the user
 }
 
-// Step describes the change to a fact.
+// Step says what the change does with one fact.
 type Step struct {
 	Did  string `json:"did"`            // "drop", "move", "shorten" or "put back"
-	Text string `json:"text"`           // the fact
-	Kept string `json:"kept,omitempty"` // text that remains instead of the fact
+	Text string `json:"text"`           // text of the fact
+	Kept string `json:"kept,omitempty"` // text that remains in place of the fact
 	Why  string `json:"why"`
 }
 
-// A Compressor is a home that can replace the entries of a period, such as a week, by a shorter
-// digest, and can undo the replacement.
+// A Compressor is a home that can replace the entries of a period, such as a week, by a digest, which is a shorter
+// text. It can also undo that.
 type Compressor interface {
-	// Spans returns the lengths of the periods that can be compressed, such as "week" and "month",
-	// the shortest first.
+	// Spans returns the lengths of periods that can be compressed, such as "week" and "month", the shortest first.
 	Spans() []string
-	// Compress replaces entries by digests and returns the digests. If no entries need
-	// compressing, it returns an empty list.
+	// Compress replaces entries by digests and returns the digests. The list is empty if there was nothing to
+	// compress.
 	Compress(ctx context.Context, r Compression) ([]Digest, error)
-	// Decompress deletes the named digests and restores the entries that the digests replaced. With
-	// dry, it deletes nothing, and returns the digests that a call without dry would delete.
+	// Decompress deletes the named digests, and restores the entries that they replaced. If dry is set, it changes
+	// nothing, and returns the digests that a call without dry would delete.
 	Decompress(ctx context.Context, dry bool, names ...string) ([]Digest, error)
 }
 
-// Compression selects what [Compressor.Compress] compresses.
+// Compression says what [Compressor.Compress] should compress.
 type Compression struct {
-	Span   string // length of the period, one of the results of Spans
-	Period string // the period, for example 2026-W16, or "" for all periods that have ended
-	// Texts contains the text of each digest, by [DigestPart.Group]. If a group's text is
-	// missing, the layout generates it. Texts requires a Period.
+	Span   string // length of the period, which must be a result of Spans
+	Period string // the period, such as 2026-W16, or "" for all periods that have ended
+	// Texts contains the text of each digest, by [DigestPart.Group]. The layout generates the text of a group that is
+	// missing. If Texts is set, Period must be set.
 	Texts map[string]string
-	// Over is a size in bytes. Logs that are not longer than Over are not compressed. 0 means the
-	// layout's default, or 1 if Texts are given.
+	// Over is a size in bytes. Logs that are not longer are not compressed. 0 means the default of the layout, or 1 if
+	// Texts are given.
 	Over int
-	Dry  bool // only return the digests, and change nothing
+	Dry  bool // return the digests without changing anything
 }
 
-// Digest describes the digest of a period.
+// Digest describes the shorter text that replaces the entries of a period.
 type Digest struct {
-	Name   string       `json:"name"`  // for example week-2026-W16
-	File   string       `json:"file"`  // file that contains the digest
-	Covers []string     `json:"files"` // files that the digest replaces
+	Name   string       `json:"name"`  // name of the digest, for example week-2026-W16
+	File   string       `json:"file"`  // name of the file that contains the digest
+	Covers []string     `json:"files"` // names of the files that the digest replaces
 	Parts  []DigestPart `json:"parts"`
 	Notes  []string     `json:"notes,omitempty"`
-	// Skipped is the reason why the period was not compressed.
+	// Skipped says why the period was not compressed ("" if it was).
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// DigestPart is an entry in a digest. Entries that differ in labels other than tags, files and
-// confidence are put into different parts. A filter by labels then selects the parts that replace
-// the entries it would have selected.
+// DigestPart is one entry of a digest. Entries with different labels are replaced by different parts, so that a filter
+// by labels selects the parts for the entries that it would have selected. Tags, files and confidence do not count
+// here.
 type DigestPart struct {
 	Entry string `json:"entry"`
-	// labels that distinguish this part from the digest's other parts, such as "project:vtt" (may
-	// be empty)
+	// labels by which this part differs from the other parts, such as "project:vtt" (may be empty)
 	Group   string        `json:"group"`
 	Labels  []oxbow.Label `json:"labels"`
 	Entries int           `json:"entries"` // number of entries that the part replaces
-	Before  int           `json:"before"`  // size of the contents of these entries, in bytes
+	Before  int           `json:"before"`  // total size of the contents of these entries, in bytes
 	After   int           `json:"after"`   // size of Text, in bytes
 	Text    string        `json:"text"`
 }

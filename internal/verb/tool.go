@@ -1,9 +1,9 @@
 // This file defines tools, which are verbs that models may call.
 
-// Package verb implements every verb (operation on a memory) once, as a function of a [Workspace]
-// and a struct of arguments, such as [Recall]. The doors (command line, MCP, HTTP) decode a call,
-// run the verb, and encode its result. They never open a memory themselves. A [Tool] is a verb
-// that models may call, with its name, description and schemas.
+// Package verb implements every verb, which is an operation on a memory, once: as a function of a [Workspace] and a
+// struct of arguments, such as [Recall]. The interfaces (command line, MCP, HTTP) decode a call, run the verb, and
+// encode its result. They never open a memory themselves. A [Tool] is a verb that models may call, with its name,
+// description and schemas.
 package verb
 
 import (
@@ -17,14 +17,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// Tool is a verb that models may call. The schema omits rare parameters, and the descriptions are
-// short.
+// Tool is a verb that models may call. Its schema leaves out rare parameters, and its descriptions are short.
 type Tool struct {
 	Verb
-	Description string // tells models when to call it, with each parameter by name (at most 700 bytes)
+	Description string // tells models when to call the verb, and names each parameter (at most 700 bytes)
 }
 
-// CallForModel calls the verb for a model. The arguments are a JSON object, or empty.
+// CallForModel calls the verb for a model. object contains the arguments as a JSON object, or is empty.
 func (t Tool) CallForModel(ctx context.Context, w *Workspace, object json.RawMessage) (Answer, error) {
 	args, err := ParseArguments(object)
 	if err != nil {
@@ -37,7 +36,7 @@ func (t Tool) CallForModel(ctx context.Context, w *Workspace, object json.RawMes
 	return w.MakeAnswer(out), nil
 }
 
-// MakeAnswer returns the result of a tool's call for a model.
+// MakeAnswer returns the answer for a model. out is the result of a verb.
 func (w *Workspace) MakeAnswer(out any) Answer {
 	if s, ok := out.(ScreenedAnswer); ok {
 		return Answer{s.Answer.(report.Reporter), s.SecretsNote, w.RewriteCommands}
@@ -45,15 +44,15 @@ func (w *Workspace) MakeAnswer(out any) Answer {
 	return Answer{out.(report.Reporter), "", w.RewriteCommands}
 }
 
-// Answer is the result of a verb for a model.
+// Answer is the result of a verb in the form for a model.
 type Answer struct {
 	Out             report.Reporter
-	secretsNote     string                   // sentence about secrets that were replaced in the arguments, or ""
-	rewriteCommands func(text string) string // see [Workspace.RewriteCommands]
+	secretsNote     string                   // sentence about secrets in the arguments that were replaced, or ""
+	rewriteCommands func(text string) string // rewrites commands in the answer; see [Workspace.RewriteCommands]
 }
 
-// Text returns the text for the model. It contains everything that a model needs, with remembered text quoted or in
-// fences that the text cannot close.
+// Text returns the answer as a text. It contains everything that a model needs. Remembered text is quoted, or inside
+// fences that it cannot close.
 func (a Answer) Text() string {
 	r := a.Out.Report()
 	if a.secretsNote != "" {
@@ -62,25 +61,26 @@ func (a Answer) Text() string {
 	return prompt.ReportText(r, a.rewriteCommands)
 }
 
-// MarshalJSON implements [json.Marshaler]. It writes the object for programs.
+// MarshalJSON implements [json.Marshaler]. It encodes the result as the JSON object for programs.
 func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Out) }
 
-// IsRememberedText reports whether the text consists only of remembered text. A server puts such a text in a fence.
+// IsRememberedText reports whether the answer consists only of remembered text. A server puts such an answer into a
+// fence.
 func (a Answer) IsRememberedText() bool {
 	q, ok := a.Out.(rememberedTexter)
 	return ok && q.IsRememberedText()
 }
 
-// rememberedTexter is a result whose text may consist only of remembered text.
+// rememberedTexter is a result that may consist only of remembered text.
 type rememberedTexter interface{ IsRememberedText() bool }
 
 //go:embed *.md
 var descriptions embed.FS
 
-// verbTraits are hints about a verb for clients.
+// verbTraits tell clients what a call of a verb may do.
 type verbTraits struct{ readOnly, destructive, idempotent bool }
 
-// define makes a tool from a function of this package. The description is in the file NAME.md.
+// define makes a tool from a function of this package. The tool's description is in the file NAME.md.
 func define[In any, Out report.Reporter](
 	name, title string,
 	t verbTraits,
@@ -99,7 +99,7 @@ func define[In any, Out report.Reporter](
 	)
 }
 
-// Define makes a tool from a function (see [MakeVerb]).
+// Define makes a tool from a function. Missing fields of t are derived as by [MakeVerb].
 func Define[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = makeVerb(t.Verb, run)
@@ -110,11 +110,11 @@ func Define[In any, Out report.Reporter](t Tool, run func(context.Context, *Work
 // Reply is the answer of a verb that returns a single text.
 type Reply struct {
 	Message string `json:"message"`
-	// IsRemembered reports that the message is remembered text.
+	// the message is remembered text
 	IsRemembered bool `json:"-"`
 }
 
-// IsRememberedText reports whether the message is remembered text (see [CallForModel]).
+// IsRememberedText reports whether the message is remembered text (see [Answer.IsRememberedText]).
 func (r Reply) IsRememberedText() bool { return r.IsRemembered }
 
 // Report implements [report.Reporter].

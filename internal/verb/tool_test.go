@@ -1,4 +1,4 @@
-// This file contains helpers for the tests, and tests the table of tools.
+// This file contains helper functions for the tests, and tests the standard tools.
 
 package verb
 
@@ -28,7 +28,7 @@ type bench struct {
 	m *oxbow.Memory
 }
 
-// newBench opens an empty memory. Each call of its clock advances the time by one minute.
+// newBench opens an empty memory. Each call of its clock returns a time one minute later.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
@@ -43,7 +43,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// try calls a verb with JSON arguments and checks that no member in the JSON of the answer is null.
+// try calls a verb with arguments in JSON. It checks that the answer's JSON contains no null.
 func (b *bench) try(verb, args string) (Answer, error) {
 	b.t.Helper()
 	t, ok := FindTool(verb)
@@ -81,7 +81,7 @@ func checkAnswer(t *testing.T, verb Tool, a Answer) {
 	}
 }
 
-// do calls a verb that must succeed.
+// do calls a verb, and fails the test if the call fails.
 func do[A report.Reporter](b *bench, verb, args string) A {
 	b.t.Helper()
 	a, err := b.try(verb, args)
@@ -91,7 +91,8 @@ func do[A report.Reporter](b *bench, verb, args string) A {
 	return a.Out.(A)
 }
 
-// fail calls a verb that must fail. The error and its hint together must contain all the words.
+// fail calls a verb, and fails the test if the call succeeds. The error and its advice together must contain all
+// words.
 func (b *bench) fail(verb, args string, words ...string) error {
 	b.t.Helper()
 	a, err := b.try(verb, args)
@@ -111,7 +112,7 @@ func (b *bench) fail(verb, args string, words ...string) error {
 	return err
 }
 
-// args encodes a map in JSON.
+// args encodes arguments as JSON.
 func args(t *testing.T, m map[string]any) string {
 	t.Helper()
 	data, err := json.Marshal(m)
@@ -140,8 +141,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestDescriptions tests the descriptions, by which a model chooses a tool: together with the schema
-// they mention each parameter, they begin with everyday words, and they are short.
+// TestDescriptions checks the descriptions, by which a model chooses a tool. They must be short and begin with
+// everyday words. Description and schema together must mention each parameter.
 func TestDescriptions(t *testing.T) {
 	first := map[string]string{"remember": "Remember, save, store, note", "recall": "Recall, search memory",
 		"get":  "Get, read",
@@ -168,8 +169,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// described checks that the description or the schema explains each listed parameter whose name is not
-// sufficient.
+// described checks that the description or the schema explains each listed parameter, unless its name is clear.
 func described(t *testing.T, v Tool) {
 	t.Helper()
 	plain := []string{"name", "project", "tags", "kind", "aliases", "related_files", "start_line", "end_line"}
@@ -183,14 +183,14 @@ func described(t *testing.T, v Tool) {
 	}
 }
 
-// TestDestructive tests that only forget is marked as destructive, so that clients ask before it. Other
-// tools can be undone with one call.
+// TestDestructive checks that only forget is marked as destructive, so that clients ask the person. The changes by all
+// other tools can be undone by one call.
 func TestDestructive(t *testing.T) {
 	for _, v := range Tools() {
 		if want := v.Name == "forget"; v.Destructive != want {
 			t.Errorf("%s: destructive %v, want %v", v.Name, v.Destructive, want)
 		}
-		// Models read the names of tools; clients search their titles.
+		// Models read the names of tools, and clients search the titles.
 		if !strings.Contains(strings.ToLower(v.Title), "memor") {
 			t.Errorf("%s: title %q does not say memory", v.Name, v.Title)
 		}
@@ -287,7 +287,7 @@ func TestOpenOnFirstUse(t *testing.T) {
 	}
 }
 
-// oddStore contains an entry with an invalid name, as files of other programs do.
+// oddStore is a store that contains an entry with an invalid name, as files of other programs may.
 type oddStore struct {
 	oxbow.Store
 	removed string

@@ -1,4 +1,4 @@
-// This file makes the commands in the answers of verbs work as typed.
+// This file changes the commands in answers so that they work if a person types them.
 
 package verb
 
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// RewriteCommands rewrites the commands in a text by oxbow for a person at a shell, so that the typed commands use
-// this memory (see [Workspace.Typed]).
+// RewriteCommands changes the commands in one of oxbow's texts, so that they reach this memory if a person types them
+// in a shell (see [Workspace.Typed]).
 func (w *Workspace) RewriteCommands(text string) string {
 	if w.Typed == nil || text == "" {
 		return text
@@ -17,13 +17,13 @@ func (w *Workspace) RewriteCommands(text string) string {
 	return w.Typed(text)
 }
 
-// withRewriter returns the note with a function that rewrites the commands in its sentence.
+// withRewriter returns a copy of the note. The function rewrite changes the commands in its sentence.
 func (n Note) withRewriter(rewrite func(string) string) Note {
 	n.rewriteCommands = rewrite
 	return n
 }
 
-// addErrorRemedy adds the advice about an error, with commands that reach this memory (see
+// addErrorRemedy adds to an error the advice about it. The commands in the advice reach this memory (see
 // [Workspace.RewriteCommands]).
 func (w *Workspace) addErrorRemedy(err error) error {
 	remedy := ErrorRemedy(err)
@@ -35,12 +35,12 @@ func (w *Workspace) addErrorRemedy(err error) error {
 
 var (
 	noteType      = reflect.TypeFor[Note]()
-	noteTypeCache sync.Map // maps a type to a bool: whether its values may contain a note or advice
+	noteTypeCache sync.Map // maps a type to a bool: whether a value of the type may contain a note or advice
 )
 
-// RewriteAnswerCommands passes each command in an answer to rewrite, so that the commands work as typed. It changes
-// all notes, all string fields named Mend, and the text that replaces withheld entries. RewriteAnswerCommands
-// copies slices before it changes them, because verbs share slices. If rewrite is nil, nothing changes.
+// RewriteAnswerCommands changes the commands in an answer by calling rewrite, so that they work as typed. It changes
+// all notes, all string fields named Mend, and the text that replaces a withheld entry. It copies slices before it
+// changes them, because verbs share slices. If rewrite is nil, it changes nothing.
 func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil {
 		return answer
@@ -54,8 +54,8 @@ func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	return copied.Interface()
 }
 
-// isAdviceField reports whether a field is a string that may contain a command: advice such as "oxbow recover saves the
-// rest", or the text of an entry, which [WithholdQuarantinedText] may have replaced.
+// isAdviceField reports whether a field is a string that may contain a command. The field may contain advice, such as
+// "oxbow recover saves the rest". It may also be the text of an entry that [WithholdQuarantinedText] has replaced.
 func isAdviceField(f reflect.StructField) bool {
 	names := []string{"Mend", "Content", "Snippet"}
 	isText := f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()
@@ -90,8 +90,8 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	}
 }
 
-// rewriteAdvice rewrites a string, or the string that a pointer leads to, if it is advice or replaces a withheld
-// text. The texts of entries must not change.
+// rewriteAdvice changes the commands in a string, or in the string to which a pointer leads. It does so only if the
+// string is advice, or replaces a withheld text, because the texts of entries must not be changed.
 func rewriteAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -106,7 +106,7 @@ func rewriteAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
 	}
 }
 
-// mayHoldNotes reports whether values of a type may contain a note or advice in an exported field.
+// mayHoldNotes reports whether a value of the type may contain a note or advice in an exported field.
 func mayHoldNotes(t reflect.Type) bool {
 	if known, ok := noteTypeCache.Load(t); ok {
 		return known.(bool)
@@ -116,8 +116,8 @@ func mayHoldNotes(t reflect.Type) bool {
 	return found
 }
 
-// findNotesInType implements mayHoldNotes. It does not examine the types in seen, because a type may contain
-// itself, and adds the examined types to seen.
+// findNotesInType implements mayHoldNotes. It adds each type that it examines to seen, and does not examine a type
+// twice, because a type may contain itself.
 func findNotesInType(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if t == noteType || seen[t] {
 		return t == noteType

@@ -1,4 +1,4 @@
-// This file tests which types are searched for notes.
+// This file tests in which types RewriteAnswerCommands looks for notes.
 
 package verb
 
@@ -15,7 +15,7 @@ type noteless struct {
 	Text string
 }
 
-// whole and part contain each other, and only part contains a note.
+// whole and part contain each other. Only part contains a note.
 type (
 	whole struct{ Parts []part }
 	part  struct {
@@ -24,10 +24,10 @@ type (
 	}
 )
 
-// finding contains advice and no note.
+// finding contains advice but no note.
 type finding struct{ Mend string }
 
-// TestTypeCommands tests that notes and advice are rewritten in a copy of the answer.
+// TestTypeCommands checks that commands in notes and advice are changed in a copy of the answer.
 func TestTypeCommands(t *testing.T) {
 	rewrite := func(s string) string { return strings.ReplaceAll(s, "oxbow ", "oxbow --home x ") }
 	quarantined, ordinary := withheldText, "oxbow list lists"
@@ -62,7 +62,7 @@ func TestTypeCommands(t *testing.T) {
 	}
 }
 
-// TestMayHoldNotes tests types that contain themselves or each other, in every order of the calls.
+// TestMayHoldNotes checks types that contain themselves or each other. The order of the calls must not matter.
 func TestMayHoldNotes(t *testing.T) {
 	types := map[reflect.Type]bool{
 		reflect.TypeFor[noteless]():  false,

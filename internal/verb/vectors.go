@@ -10,20 +10,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// VectorSuffix is the suffix of the vector file next to the store.
+// VectorSuffix is the suffix of the file that contains vectors. It is next to the store.
 const VectorSuffix = ".vec"
 
-// Vectors are the vectors of a workspace's memory.
+// Vectors contains the vectors for the entries of a workspace's memory.
 type Vectors struct {
 	*vectors.Index
 	Model, Endpoint string
-	Wait            time.Duration // maximum time that a recall waits for the endpoint
-	Saved           bool          // vectors are stored in a file, so oxbow embed can make them for later runs
+	Wait            time.Duration // maximum time for which a recall waits for the endpoint
+	Saved           bool          // vectors are stored in a file, so that "oxbow embed" can compute them in advance
 }
 
-// rankByVectors makes the query also rank by vectors. The returned function must be called after the query ran, and
-// returns notes about missing vectors. If v is nil or the query searches a past state, second does nothing, because
-// past states are ranked only by words.
+// rankByVectors makes a query also rank by vectors. After the query, call the returned function, which returns notes
+// about missing vectors. If v is nil, or if the query searches an old state, rankByVectors does nothing, because old
+// states are ranked only by words.
 func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	if v == nil || q.AsOf != 0 {
 		return func() []Note { return nil }
@@ -33,7 +33,7 @@ func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	return func() []Note { return v.missingNotes(by) }
 }
 
-// missingNotes returns notes about the vectors that a ranking lacked.
+// missingNotes returns notes about entries that a ranking left out because they have no vector.
 func (v *Vectors) missingNotes(query *vectors.Query) (notes []Note) {
 	if query.Err != nil {
 		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))

@@ -1,4 +1,4 @@
-// This file makes a verb from a typed function, for doors that decode requests.
+// This file makes a verb from a typed function, for interfaces that decode requests.
 
 package verb
 
@@ -13,36 +13,35 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// Verb is a function of a [Workspace], together with a name, the schemas for argument and result,
-// and a way to call the function with JSON.
+// Verb is a function of a [Workspace] that can be called with JSON arguments. It has a name, and schemas for its
+// arguments and its result.
 type Verb struct {
-	Name  string // such as "remember" (only lower-case letters and underscores)
+	Name  string // name such as "remember", which contains only lower-case letters and underscores
 	Title string // title for people, such as "Save to memory"
 
-	ReadOnly    bool // the verb changes nothing
-	Destructive bool // the verb removes something
+	ReadOnly    bool // a call changes nothing
+	Destructive bool // a call removes something
 	Idempotent  bool // repeating a call has no further effect
 
-	Input  *jsonschema.Schema        // schema of the argument (unknown properties are refused)
-	Output func() *jsonschema.Schema // returns the schema of the result, created by the first call
-	Params []Param                   // parameters, in the order of the fields
+	Input  *jsonschema.Schema        // schema of the arguments, which refuses unknown properties
+	Output func() *jsonschema.Schema // returns the schema of the result, which the first call creates
+	Params []Param                   // the parameters, in the order of the struct's fields
 
-	// Call runs the verb. The result is the struct that the function returns, or a [ScreenedAnswer].
-	// The error is readable for people and models (see [ErrorRemedy]). Call is safe for concurrent use.
+	// Call runs the verb. The result is the struct that the function returns, or a [ScreenedAnswer]. The error is
+	// readable for people and models (see [ErrorRemedy]). Call is safe for concurrent use.
 	Call func(ctx context.Context, w *Workspace, args Arguments) (any, error)
 }
 
-// ScreenedAnswer is the answer to a call whose arguments contained secrets. As JSON it is only the
-// Answer.
+// ScreenedAnswer is the answer to a call whose arguments contained secrets. Its JSON is only that of Answer.
 type ScreenedAnswer struct {
 	Answer      any
-	SecretsNote string // description of the replaced secrets
+	SecretsNote string // sentence that describes the replaced secrets
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (s ScreenedAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
 
-// MakeVerb makes a verb from a function. Missing parts of v are derived from the structs. Each
+// MakeVerb makes a verb from a function. Fields of v that are not set are derived from the structs In and Out. Each
 // field of In is a parameter (see [StructParams]).
 func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v = makeVerb(v, run)
@@ -50,7 +49,7 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 	return v
 }
 
-// makeVerb is like MakeVerb, but does not make the schema of the arguments.
+// makeVerb is like MakeVerb, but does not create the schema of the arguments.
 func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.setParamsAndOutput(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
@@ -70,15 +69,15 @@ func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 	return v
 }
 
-// setParamsAndOutput sets the parameters and the schema of the result. in and out are the types of the argument
-// and of the result.
+// setParamsAndOutput sets the parameters and the schema of the result. in and out are the types of arguments and
+// result.
 func (v *Verb) setParamsAndOutput(in, out reflect.Type) {
 	v.Params = structParams(in)
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 }
 
-// argumentCleaner returns a function that replaces the secrets in a text of the arguments, and adds them to found.
-// A verb that changes nothing does not store its arguments, so they stay as they are.
+// argumentCleaner returns a function that replaces the secrets in a text of the arguments, and appends them to found.
+// If the verb changes nothing, the function returns texts unchanged, because they are not stored.
 func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]screen.Secret) func(string) string {
 	if v.ReadOnly {
 		return func(text string) string { return text }
@@ -86,8 +85,8 @@ func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]scree
 	return func(text string) string { return w.Secrets.RedactText(ctx, text, found) }
 }
 
-// finishAnswer returns the answer of a verb with commands that work as typed, and with a note about the
-// secrets that were replaced in its arguments.
+// finishAnswer completes the answer of a verb: its commands work as typed, and it says which secrets in the arguments
+// were replaced.
 func (w *Workspace) finishAnswer(answer any, found []screen.Secret) any {
 	answer = RewriteAnswerCommands(answer, w.Typed)
 	if note := ReplacedSecretsText(found); note != "" {

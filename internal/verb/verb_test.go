@@ -1,4 +1,4 @@
-// This file tests verbs as interfaces that decode requests call them.
+// This file tests verbs in the way in which interfaces that decode requests call them.
 
 package verb
 
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestVerbSchema tests that the schema of a verb contains all its parameters, and that the schema of
-// its tool contains those that models need.
+// TestVerbSchema checks that a verb's schema contains all parameters, and that its tool's schema contains those that
+// models need.
 func TestVerbSchema(t *testing.T) {
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)
 	tool, _ := FindTool("remember")
@@ -30,7 +30,7 @@ func TestVerbSchema(t *testing.T) {
 	}
 }
 
-// TestScreened tests that replaced secrets are reported beside the answer, not in it.
+// TestScreened checks that replaced secrets are reported next to the answer and not in it.
 func TestScreened(t *testing.T) {
 	b := newBench(t)
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)

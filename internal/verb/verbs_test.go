@@ -1,4 +1,4 @@
-// This file tests the verbs on a memory, from its first entry on.
+// This file tests the verbs with a memory, beginning with its first entry.
 
 package verb
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// sentences joins notes, one in each line.
+// sentences returns the notes as text, one on each line.
 func sentences(notes []Note) string {
 	var b strings.Builder
 	for _, n := range notes {
@@ -61,7 +61,7 @@ func TestRememberAndGet(t *testing.T) {
 	}
 }
 
-// TestUpdateKeepsTheRest tests that an update changes only the given parts of an entry.
+// TestUpdateKeepsTheRest checks that an update changes only those parts of an entry that the call gives.
 func TestUpdateKeepsTheRest(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](
@@ -80,7 +80,7 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 			out.Entry.Aliases,
 		)
 	}
-	// Models often pass parameters that they do not need. Empty values must not remove anything.
+	// Models often pass parameters that they do not need. An empty value must not remove anything.
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","tags":[],"project":"","aliases":null}`)
 	if !reflect.DeepEqual(out.Entry.Labels, want) {
 		t.Errorf("empty lists changed the labels to %v, want %v", out.Entry.Labels, want)
@@ -93,7 +93,7 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 	b.fail("remember", `{"name":"n","content":"x","tags":["a"],"clear":["tags"]}`, "clear", "tags", "either")
 	b.fail("remember", `{"name":"n","content":"x","clear":["content"]}`, "content", "project, tags")
 
-	// A repeated entry is reported as unchanged, and nothing is written.
+	// If the same entry is remembered again, nothing is written, and the outcome is "unchanged".
 	before := do[HistoryOut](b, "history", `{"name":"n"}`)
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","project":"vtt"}`)
 	after := do[HistoryOut](b, "history", `{"name":"n"}`)
@@ -114,7 +114,7 @@ func TestDerivedName(t *testing.T) {
 	if one.Entry.Name != "Meeting notes" || !has(one.Notes, `"Meeting notes" was made from the first line`) {
 		t.Errorf("remember = %q %v, want a name from the first line and a note", one.Entry.Name, one.Notes)
 	}
-	// A text with the same first line must not overwrite another person's entry.
+	// A text whose first line is the same must not overwrite another entry.
 	two := do[RememberOut](b, "remember", `{"content":"# Meeting notes\n\nsecond"}`)
 	if two.Entry.Name != "Meeting notes (2)" || two.Outcome != "added" || !has(two.Notes, "another entry") {
 		t.Errorf("remember = %s %q %v, want a second entry", two.Outcome, two.Entry.Name, two.Notes)
@@ -152,7 +152,7 @@ func TestIfVersionAndOpID(t *testing.T) {
 	b.fail("remember", `{"name":"n","content":"x","if_version":0}`, "is no version")
 	b.fail("remember", args(t, map[string]any{"content": "x", "op_id": strings.Repeat("x", 65)}), "op_id", "65 bytes")
 
-	// A repeated op_id is the same change, even if the memory has changed in between.
+	// A call with a repeated op_id reports the first change, even if the memory has changed since.
 	do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
 	do[RememberOut](b, "remember", `{"name":"once","content":"second"}`)
 	first := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
@@ -269,7 +269,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestNeverSilentZero tests that an empty answer always contains a reason.
+// TestNeverSilentZero checks that an answer without results always contains a reason.
 func TestNeverSilentZero(t *testing.T) {
 	b := newBench(t)
 	for _, verb := range []string{"recall", "list"} {
@@ -428,7 +428,7 @@ func TestUndoOnEmpty(t *testing.T) {
 	}
 }
 
-// TestBadInput tests that invalid input is refused with a message.
+// TestBadInput checks that invalid arguments are refused with a message.
 func TestBadInput(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"keep","content":"as it is"}`)
@@ -501,7 +501,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestOddNames tests that names and labels may contain any text.
+// TestOddNames checks that names and labels may contain any text.
 func TestOddNames(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"../../etc/passwd", "a/b", "con", "名前", "a@b", "x@2", `"quoted"`, "-rf", "%00",
@@ -517,12 +517,12 @@ func TestOddNames(t *testing.T) {
 			t.Errorf("list by the tag %q found %d, want 1", name, out.Total)
 		}
 	}
-	// A name in the form of an older version, such as "x@1", is first looked up as a name.
+	// A name such as "x@1", which looks like an old version, is first looked up as a name.
 	do[RememberOut](b, "remember", `{"name":"x","content":"plain"}`)
 	if got := do[GetOut](b, "get", `{"name":"x@2"}`); *got.Entry.Content != "content of x@2" {
 		t.Errorf("get(x@2) = %q, want the entry of that very name", *got.Entry.Content)
 	}
-	// The answer mentions that a new entry took the alias of another entry.
+	// The answer says that the new entry took an alias from another entry.
 	do[RememberOut](b, "remember", `{"name":"y","content":"c","aliases":["z"]}`)
 	if out := do[RememberOut](
 		b,
@@ -533,7 +533,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// TestParallelUpdates tests that two writers that each add their own part do not overwrite each other.
+// TestParallelUpdates checks that two writers that each add their own part do not overwrite each other.
 func TestParallelUpdates(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"n","content":"c"}`)
@@ -548,7 +548,7 @@ func TestParallelUpdates(t *testing.T) {
 			}
 		})
 	}
-	// Entries with the same derived name stay separate.
+	// Entries whose derived names would be equal get different names.
 	for i := range 10 {
 		wg.Go(func() {
 			if _, err := verb.CallForModel(

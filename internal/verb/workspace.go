@@ -16,17 +16,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// Access is the kind of access that a verb needs to the memory.
+// Access says what a verb does with the memory.
 type Access int
 
 const (
-	Read    Access = iota // read entries, including team files
-	ReadOwn               // read only the memory's own entries
-	Write                 // change an existing memory
-	Create                // change the memory, and create a missing memory
+	Read    Access = iota // read entries, including entries in team files
+	ReadOwn               // read entries, but not those in team files
+	Write                 // change a memory that exists
+	Create                // change the memory, and create it if it does not exist
 )
 
-// UnlessDryRun returns the access, or [ReadOwn] if isDryRun is set.
+// UnlessDryRun returns a, or [ReadOwn] if isDryRun is set.
 func (a Access) UnlessDryRun(isDryRun bool) Access {
 	if isDryRun {
 		return ReadOwn
@@ -34,104 +34,98 @@ func (a Access) UnlessDryRun(isDryRun bool) Access {
 	return a
 }
 
-// Workspace provides everything on which verbs work. An interface sets it up once. All
-// calls of the interface share the workspace, and none modifies it.
+// Workspace provides everything that verbs need. An interface creates it once. All its calls share the workspace and
+// do not change it.
 type Workspace struct {
-	// Open returns the memory with the requested access. Every call returns the same memory.
-	// Because a server opens the memory only once, the server only distinguishes [Read] from the
-	// other values. The program that calls the verbs must close the memory. See [OpenOnFirstUse]
-	// for an implementation.
+	// Open returns the memory with the requested access. Every call returns the same memory. A server opens the memory
+	// only once, so it only distinguishes [Read] from the other values. The program that calls the verbs must close
+	// the memory. See [OpenOnFirstUse] for an implementation.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	// Now is the clock. Its location is the time zone for dates such as 2026-04-18. Nil
-	// means time.Now.
+	// Now returns the current time. Its location is the time zone for dates such as 2026-04-18. Nil means time.Now.
 	Now func() time.Time
 
-	// ProvenanceData returns the data for deciding whether a text repeats foreign text. Verbs
-	// that write files use it. If it is nil, nothing is checked.
+	// Knowledge returns the data for deciding whether a text repeats foreign text. Verbs that write files use it. If
+	// it is nil, nothing is checked.
 	Knowledge func() ProvenanceData
 
-	// Unlabelled is set if the home has a layout other than oxbow's own. Files in such a layout do
-	// not record whether a text repeats foreign text. Therefore each text is compared with the
-	// foreign texts when the text is shown.
+	// Unlabelled is set if the home has a layout other than oxbow's own. Files in such a layout cannot record whether
+	// a text repeats foreign text. Therefore each text is compared with the foreign texts when it is shown.
 	Unlabelled bool
 
 	// Home returns the home if it has a layout other than oxbow's own. It returns nil for other homes, and if the
 	// caller sees only a part of the memory. Home may be nil.
 	Home func(how Access) (LayoutHome, error)
 
-	// Annotations returns the working tree's annotations, an *annotate.Store. The verbs of package
-	// annotations use it, and cited files are checked against its tree. Annotations is called only
-	// when needed, and is nil if there is no working tree.
+	// Annotations returns the annotations of the working tree, which are an *annotate.Store. Package annotations uses
+	// them. The files to which entries refer are checked against the store's tree. Annotations is called only when
+	// needed. It is nil if there is no working tree.
 	Annotations func(ctx context.Context) (WorkingTree, error)
 
-	// Sessions returns the archive of sessions, including everything that hooks have
-	// reported so far. It is nil if no sessions are kept.
+	// Sessions returns the archive of sessions, which includes everything that hooks have reported so far. It is nil
+	// if no sessions are stored.
 	Sessions func(ctx context.Context) (*session.Archive, error)
 
-	// Kept returns the archive without waiting, so it may lack the latest reports of hooks.
-	// The archive is nil if it is not available at once. Kept is nil if no sessions are
-	// kept.
+	// Kept returns the archive of sessions without waiting, so the archive may lack the latest reports of hooks. It
+	// returns nil if the archive is not available at once. Kept is nil if no sessions are stored.
 	Kept func(ctx context.Context) (*session.Archive, error)
 
-	// Place returns the location of the memory, and Host describes the machine. Verbs that
-	// maintain files need both. They are nil if the memory is not in a file.
+	// Place says where the memory is stored, and Host describes the machine. Verbs that maintain files need both. They
+	// are nil if the memory is not in a file.
 	Place func() (Place, error)
 	Host  *Host
 
-	// Words returns the text for a reference in a note, for results that contain notes as plain text. If it is nil,
-	// the words for models are used.
+	// Words returns the wording of a reference in a note, for results that contain notes as plain text. If it is nil,
+	// the wording for models is used.
 	Words func(Reference) string
 
-	// Typed rewrites the commands in a text of oxbow so that a person who types them in a shell
-	// reaches this memory, which may need the flag --home. If it is nil, commands are not rewritten, for readers who
-	// may not know the location of the memory.
+	// Typed changes the commands in one of oxbow's texts, so that they reach this memory if a person types them in a
+	// shell. For example, it adds the flag --home. It is nil if commands are not to be changed, because the reader may
+	// not know where the memory is.
 	Typed func(text string) string
 
-	// Unbounded is set if the reader can scroll. Results are then cut only to budgets that
-	// the caller gives.
+	// Unbounded is set if the reader can scroll. Results are then cut only if the caller gives a budget.
 	Unbounded bool
-	// Vectors are ranked in addition to words. Nil means that vectors are not
-	// used.
+	// Vectors are used for ranking, in addition to words. Nil means that there are none.
 	Vectors *Vectors
 
-	// Page is the maximum size, in bytes, of a result that the client shows in full. 0
-	// means unlimited. A larger result without a token budget is returned in pages.
+	// Page is the maximum size, in bytes, of a result that the client shows completely. A larger result without a
+	// token budget is returned in pages. 0 means unlimited.
 	Page int
 
-	// Loader resolves the profiles and skills that a session may load, and the profile to
-	// which it is bound. Only the verbs of profiles and handoffs use it.
+	// Loader loads the profiles and skills that a session may load, and knows the profile to which the session is
+	// bound. Only the verbs about profiles and handoffs use it.
 	Loader func() (*handoff.Loader, error)
 
 	// Dir is the working directory, to which file names in handoffs are relative.
 	Dir string
 
-	// Project returns the project of the working tree, or "". If it is nil, the project is
-	// not known.
+	// Project returns the project of the working tree, or "" if it belongs to none. If it is nil, the project is
+	// unknown.
 	Project func() string
 
-	// Profiles are the memory profiles that may be loaded, and Loaded those that the
-	// caller's session has loaded. Loaded is nil if the caller has no session, and the
-	// caller then receives handles. Only the verbs of [WithProfiles] use them.
+	// Profiles contains the memory profiles that may be loaded. Loaded contains the profiles that the caller's session
+	// has loaded. Loaded is nil if the caller has no session. The caller then gets handles. Only the verbs of
+	// [WithProfiles] use these fields.
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
-	// SecretPolicy determines how secrets in written text are handled. An agent's secrets are
-	// replaced in every call's arguments before the verb uses them.
+	// Secrets decides what is done about secrets in texts that are stored. An agent's secrets are replaced in the
+	// arguments of every call before the verb uses them.
 	Secrets SecretPolicy
 
-	// WrittenTexts lists the texts that tools wrote in a home without a history. It may be nil.
+	// Written lists the texts that tools wrote in a home without a history. It may be nil.
 	Written *WrittenTexts
 
-	// Source is recorded with changes made under a context without a source.
+	// Source is recorded with a change if the context of the call contains no source.
 	Source oxbow.Source
 
-	// openUnrestricted opens the memory without the profile that the session has loaded. It is nil if no
-	// profile is loaded.
+	// openUnrestricted opens the memory without the restrictions of the profile that the session has loaded. It is nil
+	// if no profile is loaded.
 	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	noAdvice          bool // the error for an unknown name has no advice
-	isSessionsArchive bool // the memory is the sessions archive, so contents are turns
+	noAdvice          bool // the error for an unknown name contains no advice
+	isSessionsArchive bool // the memory is the archive of sessions, so contents are turns of conversations
 }
 
 func (w *Workspace) CurrentTime() time.Time {
@@ -141,12 +135,12 @@ func (w *Workspace) CurrentTime() time.Time {
 	return w.Now()
 }
 
-// FormatDate formats a time in the time zone of the clock.
+// FormatDate formats a date and time in the time zone of the clock.
 func (w *Workspace) FormatDate(t time.Time) string {
 	return t.In(w.CurrentTime().Location()).Format("2006-01-02 15:04")
 }
 
-// NoteText returns a note in the words of the interface.
+// NoteText returns a note as it is worded for this interface.
 func (w *Workspace) NoteText(n Note) string {
 	words := w.Words
 	if words == nil {
@@ -155,9 +149,8 @@ func (w *Workspace) NoteText(n Note) string {
 	return w.RewriteCommands(n.Render(words))
 }
 
-// WithSource returns a context with the workspace's source, unless ctx has a source already.
-// Secrets are removed from the caller's claims about itself. The context remembers which texts of the
-// call were searched for secrets.
+// WithSource returns a context with the workspace's source, unless ctx already contains a source. Secrets in what the
+// caller says about itself are replaced. The context remembers in which texts of the call no secret was found.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	ctx = withSearched(ctx)
 	s, ok := oxbow.SourceFrom(ctx)
@@ -174,8 +167,8 @@ func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	return oxbow.WithSource(ctx, s)
 }
 
-// OpenMemory opens the memory, and returns a context that records the workspace's source in
-// changes. Every verb begins with this call.
+// OpenMemory opens the memory. It also returns a context with which changes get the workspace's source. Every verb
+// begins with this call.
 func (w *Workspace) OpenMemory(ctx context.Context, access Access) (context.Context, *oxbow.Memory, error) {
 	m, err := w.Open(ctx, access)
 	if err != nil {
@@ -187,7 +180,7 @@ func (w *Workspace) OpenMemory(ctx context.Context, access Access) (context.Cont
 	return w.WithSource(ctx), m, nil
 }
 
-// FindPlace returns the location of the memory. It fails if the memory is not in a file.
+// FindPlace returns where the memory is stored. It fails if the memory is not in a file.
 func (w *Workspace) FindPlace() (Place, error) {
 	if w.Place == nil {
 		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
@@ -195,8 +188,8 @@ func (w *Workspace) FindPlace() (Place, error) {
 	return w.Place()
 }
 
-// OwnStorePath returns the path of the memory's file. It fails if the home has a layout other
-// than oxbow's own.
+// OwnStorePath returns the path of the memory's file. It fails if the home does not have oxbow's own layout. verb is
+// the name of the verb, for the error.
 func (w *Workspace) OwnStorePath(verb string) (string, error) {
 	p, err := w.FindPlace()
 	if err != nil || p.HasOwnLayout() {
@@ -214,7 +207,7 @@ func (w *Workspace) OwnStorePath(verb string) (string, error) {
 	)
 }
 
-// ExistingStorePath is like OwnStorePath, but fails if the file does not exist.
+// ExistingStorePath is like OwnStorePath, but also fails if the file does not exist.
 func (w *Workspace) ExistingStorePath(verb string) (string, error) {
 	store, err := w.OwnStorePath(verb)
 	if err != nil {
@@ -227,7 +220,7 @@ func (w *Workspace) ExistingStorePath(verb string) (string, error) {
 	return store, err
 }
 
-// OpenArchive returns the archive of sessions, and a context with the workspace's source.
+// OpenArchive opens the archive of sessions. It also returns a context that contains the workspace's source.
 func (w *Workspace) OpenArchive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
 		return ctx, nil, UnservedError(
@@ -239,7 +232,7 @@ func (w *Workspace) OpenArchive(ctx context.Context) (context.Context, *session.
 	return w.WithSource(ctx), a, err
 }
 
-// SessionsWorkspace returns a workspace with the archive of sessions as its memory.
+// SessionsWorkspace returns a workspace whose memory is the archive of sessions.
 func (w *Workspace) SessionsWorkspace(ctx context.Context) (*Workspace, error) {
 	_, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -253,7 +246,7 @@ func (w *Workspace) SessionsWorkspace(ctx context.Context) (*Workspace, error) {
 	return &over, nil
 }
 
-// NewestEntries returns up to limit entries, last written first.
+// NewestEntries returns at most limit entries, ordered by when they were written, the newest first.
 func (w *Workspace) NewestEntries(ctx context.Context, limit int) ([]oxbow.Entry, error) {
 	m, err := w.Open(ctx, Read)
 	if err != nil {
@@ -263,13 +256,13 @@ func (w *Workspace) NewestEntries(ctx context.Context, limit int) ([]oxbow.Entry
 	return es, err
 }
 
-// OpenOnFirstUse returns an Open for a [Workspace], and a function that closes the memory if
-// it was opened. The first call of Open opens the memory, and later calls return the same
-// memory. If opening fails, the next call tries again.
+// OpenOnFirstUse returns a function for [Workspace.Open], and a function that closes the memory if it was opened. The
+// memory is opened by the first call, and later calls return the same memory. If opening fails, the next call tries
+// again.
 func OpenOnFirstUse(
 	open func(ctx context.Context) (*oxbow.Memory, error),
 ) (openOnce func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
-	var mu sync.Mutex // guards m and closed, and is held while opening
+	var mu sync.Mutex // guards the variables below, and is held while the memory is opened
 	var m *oxbow.Memory
 	closed := false
 	openOnce = func(ctx context.Context, _ Access) (*oxbow.Memory, error) {
@@ -302,8 +295,8 @@ func OpenOnFirstUse(
 	return openOnce, closeFn
 }
 
-// Tidier returns the home as a [Tidier]. ok is false if the home cannot shorten its files, or if the caller sees only
-// a part of the memory, because the files belong to all of it.
+// Tidier returns the home as a [Tidier]. ok is false if the home cannot shorten its files. It is also false if the
+// caller sees only a part of the memory, because the files contain all of it.
 func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {
@@ -313,8 +306,8 @@ func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
 	return t, ok, nil
 }
 
-// Compressor returns the home as a [Compressor]. ok is false if the home cannot compress periods, or if the caller sees
-// only a part of the memory.
+// Compressor returns the home as a [Compressor]. ok is false if the home cannot compress periods, or if the caller
+// sees only a part of the memory.
 func (w *Workspace) Compressor(how Access) (c Compressor, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {

@@ -1,5 +1,5 @@
-// This file implements the list of texts written by a home's tools. A session may overwrite
-// these texts even if they were not shown to the session.
+// This file implements the list of the texts that a home's tools have written. A session may overwrite these texts
+// without having seen them.
 
 package verb
 
@@ -16,37 +16,38 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// WrittenTexts lists the texts that a home's tools wrote, and the lines of these texts. It is stored as
-// a file of hashes in a home without a history. A text is not listed if somebody else wrote one of
-// its lines or aliases, so that a tool never overwrites a person's text unseen. Errors of the file are ignored, because
-// a text that is missing from the list is merely protected more than necessary. A nil Written is empty.
-// It is safe for concurrent use.
+// WrittenTexts lists the texts that a home's tools have written, and the lines of these texts. It is stored as a file
+// of hashes, in a home without a history. A text is not in the list if somebody else has written one of its lines or
+// aliases, so that a tool never overwrites what a person wrote.
+//
+// Errors of the file are ignored, because a text that is missing in the list is only protected more than necessary. A
+// nil list is empty. It is safe for concurrent use.
 type WrittenTexts struct {
 	fs   vfs.FS
 	path string
 
-	mu sync.Mutex // guards the file within this process
+	mu sync.Mutex // lets only one goroutine of this process change the file
 }
 
-// WrittenFile is the name of the file of [WrittenTexts]. It is next to the home's lock file.
+// WrittenFile is the name of the file that contains a [WrittenTexts]. It is next to the home's lock file.
 const WrittenFile = ".oxbow-written"
 
-// A line of the file is the first half of a SHA-256 hash in hexadecimal. Other lines are
-// ignored, such as mixed lines that two processes wrote at the same time.
+// Each line of the file contains the first half of a SHA-256 hash in hexadecimal. Lines of another form are ignored.
+// They may be mixtures that two processes have written at the same time.
 const (
-	hashBytes     = 16              // bytes of a hash
-	hashLineBytes = 2*hashBytes + 1 // bytes of a line
-	maxHashLines  = 30_000          // with more lines, the older half is dropped
+	hashBytes     = 16              // number of bytes of each hash
+	hashLineBytes = 2*hashBytes + 1 // number of bytes of each line
+	maxHashLines  = 30_000          // maximum number of lines; if there are more, the older half is dropped
 	writtenBytes  = maxHashLines * hashLineBytes
 )
 
-// NewWrittenTexts returns the list in the file at path.
+// NewWrittenTexts returns the list that is stored in the file at path.
 func NewWrittenTexts(fsys vfs.FS, path string) *WrittenTexts {
 	return &WrittenTexts{fs: fsys, path: path}
 }
 
-// HasEntry reports whether the entry, with its name, content and aliases, is in the list. White space
-// around the content is ignored.
+// HasEntry reports whether the list contains the text of an entry: its name, content and aliases. White space before
+// and after the content is ignored.
 func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	if w == nil {
 		return false
@@ -56,9 +57,9 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// RecordWrite adds the text that a tool wrote, and the lines that the tool itself added. It does not add
-// the text if a line or alias existed before and was not written by a tool. The argument was is the
-// zero entry if the entry is new.
+// RecordWrite adds a text that a tool has written, and the lines that are new in it. The text itself is not added if
+// it has a line or alias that existed before and that no tool has written. The argument was is the entry before, or
+// the zero entry if it is new.
 func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	if w == nil {
 		return
@@ -98,7 +99,7 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	}
 }
 
-// appendHashes appends hashes to the file, whose current hashes are given.
+// appendHashes appends newHashes to the file. hashes contains the hashes that the file has now.
 func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	if len(hashes)+len(newHashes) > maxHashLines {
 		all := append(hashes, newHashes...)
@@ -118,11 +119,11 @@ func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(newHashes, "\n")+"\n"), info.Size())
 }
 
-// linePrefix is the prefix for an entry's name in the hash of a line. No real name contains
-// it.
+// linePrefix is put before the name of an entry when one of its lines is hashed. The name of a real entry cannot
+// contain it.
 const linePrefix = "\x01"
 
-// entryLines returns an entry's lines, except blank lines, without surrounding space.
+// entryLines returns the lines of an entry's content without surrounding space. Blank lines are left out.
 func entryLines(e oxbow.Entry) (out []string) {
 	for line := range strings.Lines(normalizeLineEnds(e.Content)) {
 		line = strings.TrimSpace(line)
@@ -133,7 +134,7 @@ func entryLines(e oxbow.Entry) (out []string) {
 	return out
 }
 
-// readHashes returns the hashes in the file, oldest first.
+// readHashes returns all hashes in the file, the oldest first.
 func (w *WrittenTexts) readHashes() []string {
 	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenBytes)
 	if err != nil {
@@ -170,7 +171,7 @@ func hashEntry(e oxbow.Entry) string {
 	return hex.EncodeToString(sum[:hashBytes])
 }
 
-// normalizeLineEnds returns the text with \n at the end of each line.
+// normalizeLineEnds returns the text with all line ends replaced by \n.
 func normalizeLineEnds(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {

@@ -1,4 +1,4 @@
-// This file tests the list of texts that tools wrote.
+// This file tests the list of texts that tools have written.
 
 package verb
 
@@ -45,7 +45,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenLines tests that a text is listed if each of its lines was written by a tool or is new.
+// TestWrittenLines checks that a text is in the list only if a tool has written each of its lines, or if the line is
+// new.
 func TestWrittenLines(t *testing.T) {
 	text := func(lines ...string) oxbow.Entry {
 		return oxbow.Entry{Name: "n", Content: strings.Join(lines, "\n")}
@@ -80,8 +81,8 @@ func TestWrittenLines(t *testing.T) {
 	}
 }
 
-// TestWrittenFile tests that an incomplete or foreign line only affects itself, and that the oldest
-// lines are removed first.
+// TestWrittenFile checks that an incomplete or foreign line in the file does not affect other lines, and that the
+// oldest lines are dropped first.
 func TestWrittenFile(t *testing.T) {
 	fsys := vfs.NewMem()
 	w := NewWrittenTexts(fsys, WrittenFile)
@@ -97,7 +98,7 @@ func TestWrittenFile(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.RecordWrite(oxbow.Entry{}, entry(1)) // the torn line contained its first hash
+	w.RecordWrite(oxbow.Entry{}, entry(1)) // the incomplete line was the first hash of this entry
 	w.RecordWrite(oxbow.Entry{}, entry(2))
 	for i := range 3 {
 		if !w.HasEntry(entry(i)) {

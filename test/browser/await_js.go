@@ -1,5 +1,5 @@
-// This file waits for asynchronous results of JavaScript: promises, and the requests and transactions
-// of IndexedDB.
+// This file makes Go wait for asynchronous results of JavaScript: promises, and the requests and transactions of
+// IndexedDB.
 
 package browser
 
@@ -10,13 +10,14 @@ import (
 	"syscall/js"
 )
 
-// call calls a method and returns an exception as an error.
+// call calls a method of a JavaScript value. An exception is returned as an error.
 func call(v js.Value, method string, args ...any) (res js.Value, err error) {
 	defer caught(&err)
 	return v.Call(method, args...), nil
 }
 
-// caught stores a JavaScript exception in *err. It must be deferred.
+// caught recovers from a JavaScript exception and stores it in *err. It must be called by defer. Other panics
+// continue.
 func caught(err *error) {
 	if r := recover(); r != nil {
 		thrown, ok := r.(js.Error)
@@ -27,10 +28,11 @@ func caught(err *error) {
 	}
 }
 
-// A DOMError is an error of the browser, such as one named AbortError.
+// A DOMError is an error that the browser reports, such as an AbortError.
 type DOMError struct {
-	Name    string // a stable name (see https://webidl.spec.whatwg.org/#idl-DOMException-error-names)
-	Message string // a text for people
+	// name that identifies the kind of error (https://webidl.spec.whatwg.org/#idl-DOMException-error-names)
+	Name    string
+	Message string // description for people, which differs between browsers
 }
 
 func (e *DOMError) Error() string {
@@ -40,15 +42,16 @@ func (e *DOMError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// Is reports a match with ENOSPC if the disk is full, so that [vfs.IsFull] detects it.
+// Is reports that the error matches ENOSPC if the browser has no space left. [vfs.IsFull] relies on this.
 func (e *DOMError) Is(target error) bool {
 	return e.Name == "QuotaExceededError" && target == syscall.ENOSPC
 }
 
-// errNoReason is the error if the browser provides no error.
+// errNoReason replaces an error that the browser did not describe.
 var errNoReason = errors.New("the browser gave no reason")
 
-// failure converts a DOMException, an Error or a missing value to an error.
+// failure converts the value with which JavaScript failed to an error. The value is a DOMException or an Error, or it
+// is missing.
 func failure(v js.Value) error {
 	if v.Type() != js.TypeObject {
 		return errNoReason
@@ -56,7 +59,7 @@ func failure(v js.Value) error {
 	return &DOMError{Name: text(v, "name"), Message: text(v, "message")}
 }
 
-// text returns a property that should be a string, or "" if it is not.
+// text returns the property as a string. It returns "" if the property is not a string.
 func text(v js.Value, key string) string {
 	if p := v.Get(key); p.Type() == js.TypeString {
 		return p.String()
@@ -64,7 +67,7 @@ func text(v js.Value, key string) string {
 	return ""
 }
 
-// number returns a property that should be a number, or 0 if it is not.
+// number returns the property as a number. It returns 0 if the property is not a number.
 func number(v js.Value, key string) float64 {
 	if p := v.Get(key); p.Type() == js.TypeNumber {
 		return p.Float()
@@ -72,14 +75,14 @@ func number(v js.Value, key string) float64 {
 	return 0
 }
 
-// answer is the result of an asynchronous operation.
+// answer is the value or the error with which an asynchronous operation ended.
 type answer struct {
 	value js.Value
 	err   error
 }
 
-// pending is an answer that has not arrived yet. wait releases the answer's handlers. Callers must
-// call wait once, unless nobody needs the answer and the answer can no longer arrive.
+// pending is an answer that may not have arrived yet. Callers must call wait once, because wait releases the
+// JavaScript handlers. They may omit it only if the answer can no longer arrive and nobody needs it.
 type pending struct {
 	ch    chan answer
 	funcs []js.Func
@@ -87,8 +90,8 @@ type pending struct {
 
 func newPending() *pending { return &pending{ch: make(chan answer, 1)} }
 
-// on returns a handler that calls fn and makes its result the answer, unless there is an answer
-// already.
+// on returns a JavaScript handler. When JavaScript calls it, the result of fn becomes the answer. Later calls change
+// nothing.
 func (p *pending) on(fn func(args []js.Value) answer) js.Func {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		select {
@@ -114,7 +117,7 @@ func (p *pending) release() {
 	p.funcs = nil
 }
 
-// promised waits for a promise and returns its value.
+// promised waits until a promise is settled, and returns its value or its error.
 func promised(promise js.Value) (js.Value, error) {
 	p := newPending()
 	promise.Call("then", p.on(func(args []js.Value) answer { return answer{value: args[0]} }),
@@ -122,7 +125,7 @@ func promised(promise js.Value) (js.Value, error) {
 	return p.wait()
 }
 
-// answered returns the pending answer to an IndexedDB request.
+// answered returns the answer to an IndexedDB request. The answer is pending until the request ends.
 func answered(request js.Value) *pending {
 	p := newPending()
 	request.Set("onsuccess", p.on(func([]js.Value) answer { return answer{value: request.Get("result")} }))
@@ -130,23 +133,23 @@ func answered(request js.Value) *pending {
 	return p
 }
 
-// tx is a transaction of IndexedDB. The browser ends a transaction that has no open request when
-// control returns to JavaScript. JavaScript does not run while Go runs. Between two requests,
-// therefore, the program may only wait for the answer to the first.
+// tx is a transaction of IndexedDB. The browser ends it when control returns to JavaScript while no request is open.
+// JavaScript runs only while Go waits. So after a request, the program must wait for its answer and for nothing else,
+// and must then send the next request at once.
 type tx struct {
 	v      js.Value
 	nodes  js.Value
 	chunks js.Value
-	end    *pending // answer to the end of the transaction, if it can write
+	end    *pending // arrives when a transaction that can write has ended (nil if it only reads)
 }
 
-// Durabilities of a transaction that writes.
+// These tell when a transaction that writes is complete.
 const (
-	relaxed = "relaxed" // complete when the operating system has the data
-	strict  = "strict"  // complete when all previous changes are on stable storage
+	relaxed = "relaxed" // The operating system has the data.
+	strict  = "strict"  // All changes so far are on stable storage.
 )
 
-// view runs fn with a read-only transaction.
+// view calls fn with a transaction that can only read.
 func (f *FS) view(fn func(t *tx) error) error {
 	t, err := f.begin("readonly", relaxed)
 	if err != nil {
@@ -155,8 +158,8 @@ func (f *FS) view(fn func(t *tx) error) error {
 	return fn(t)
 }
 
-// update runs fn with a transaction that can write, and waits until it is complete. If fn fails, update
-// undoes the transaction.
+// update calls fn with a transaction that can write, and waits until the transaction is complete. If fn fails, update
+// undoes all changes of the transaction.
 func (f *FS) update(durability string, fn func(t *tx) error) error {
 	t, err := f.begin("readwrite", durability)
 	if err != nil {
@@ -168,11 +171,14 @@ func (f *FS) update(durability string, fn func(t *tx) error) error {
 		return answer{err: fmt.Errorf("the browser undid the change: %w", failure(t.v.Get("error")))}
 	}))
 	if err := fn(t); err != nil {
-		_, _ = call(t.v, "abort") // fails if the transaction was undone already, which is fine
+		// The call fails if the browser has undone the transaction already. That is the same result.
+		_, _ = call(t.v, "abort")
 		_, _ = t.end.wait()
 		return err
 	}
-	_, _ = call(t.v, "commit") // commit without waiting for JavaScript; an undone transaction is reported below
+	// The browser commits at once and not only when JavaScript runs again. If it undoes the transaction instead, wait
+	// returns the error.
+	_, _ = call(t.v, "commit")
 	_, err = t.end.wait()
 	return err
 }
@@ -186,7 +192,7 @@ func (f *FS) begin(mode, durability string) (t *tx, err error) {
 	return &tx{v: v, nodes: v.Call("objectStore", nodeStore), chunks: v.Call("objectStore", chunkStore)}, nil
 }
 
-// ask sends a request. The caller must wait for the answer.
+// ask sends a request. The caller must wait for the answer that ask returns.
 func ask(on js.Value, method string, args ...any) (p *pending, err error) {
 	request, err := call(on, method, args...)
 	if err != nil {
@@ -195,7 +201,7 @@ func ask(on js.Value, method string, args ...any) (p *pending, err error) {
 	return answered(request), nil
 }
 
-// get sends a request and waits for its answer.
+// get sends a request and returns the value of the answer.
 func get(on js.Value, method string, args ...any) (js.Value, error) {
 	p, err := ask(on, method, args...)
 	if err != nil {
@@ -204,8 +210,8 @@ func get(on js.Value, method string, args ...any) (js.Value, error) {
 	return p.wait()
 }
 
-// tell sends a request that changes data. It does not wait for the answer, because a failure undoes the
-// transaction.
+// tell sends a request that changes data, and does not wait for the answer. If the request fails, the browser undoes
+// the transaction, and update reports that.
 func tell(on js.Value, method string, args ...any) error {
 	_, err := call(on, method, args...)
 	return err

@@ -1,5 +1,5 @@
-// This file tests the properties of the browser's files that package vfs does not test. A browser must
-// run the tests; they are skipped elsewhere, because IndexedDB is missing.
+// This file tests properties of the browser's files that the tests of package vfs do not cover. The tests run in a
+// browser. Elsewhere they are skipped, because there is no IndexedDB.
 
 package browser
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openAs opens the file system with this name, or skips the test outside of a browser.
+// openAs opens the file system with this name. It skips the test if there is no browser.
 func openAs(t *testing.T, name string, o *Options) *FS {
 	t.Helper()
 	f, err := Open(t.Context(), name, o)
@@ -52,7 +52,7 @@ func openFile(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
 	return f
 }
 
-// rows returns the numbers of stored nodes and chunks.
+// rows returns how many nodes and chunks the database contains.
 func (f *FS) rows(t *testing.T) (nodes, chunks int) {
 	t.Helper()
 	must(t, f.view(func(x *tx) error {
@@ -67,8 +67,8 @@ func (f *FS) rows(t *testing.T) (nodes, chunks int) {
 	return nodes, chunks
 }
 
-// TestChunks tests that random writes and truncations have the same result as in memory, whatever
-// chunks they touch, and that empty chunks are not stored.
+// TestChunks makes random writes and truncations in a browser's file and in memory. Both files must have the same
+// bytes, and the database must contain no empty chunk.
 func TestChunks(t *testing.T) {
 	fsys, mem := open(t), vfs.NewMem()
 	f := openFile(t, fsys, "a", os.O_RDWR|os.O_CREATE)
@@ -77,7 +77,7 @@ func TestChunks(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	offset := func() int64 { // offset at or near the edge of a chunk
+	offset := func() int64 { // The offset is at or near the edge of a chunk.
 		return max(0, r.Int64N(5)*chunkSize+[]int64{-1, 0, 1, r.Int64N(chunkSize)}[r.IntN(4)])
 	}
 	for step := range 80 {
@@ -141,7 +141,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestReadMuch tests a read that needs several requests to the browser.
+// TestReadMuch tests a read of so many bytes that it sends several requests to the browser.
 func TestReadMuch(t *testing.T) {
 	fsys := open(t)
 	text := []byte(strings.Repeat("0123456789abcdef", (readChunks+3)*chunkSize/16))
@@ -152,8 +152,8 @@ func TestReadMuch(t *testing.T) {
 	}
 }
 
-// TestTwoOpenings tests that two openings behave like two processes: each sees the changes of the
-// other, and can still read an open file that the other has removed.
+// TestTwoOpenings opens a file system twice. Both openings must behave like two processes: each sees the changes of
+// the other, and can still read a file that it has open and that the other has removed.
 func TestTwoOpenings(t *testing.T) {
 	a, b := open(t), open(t)
 	must(t, vfs.WriteFile(a, "f", []byte("old"), 0o600))
@@ -189,8 +189,8 @@ func TestTwoOpenings(t *testing.T) {
 	}
 }
 
-// TestSweep tests that a file that a page removed while it was open is deleted when the next page opens
-// the file system.
+// TestSweep removes a file that is open, in a page that then ends. The next opening of the file system must delete the
+// bytes of the file.
 func TestSweep(t *testing.T) {
 	a := open(t)
 	f := openFile(t, a, "f", os.O_RDWR|os.O_CREATE)
@@ -208,7 +208,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestLockOfTwoOpenings tests that a lock excludes others until the opening that holds it ends.
+// TestLockOfTwoOpenings tests that a lock excludes other openings of the file system until its opening ends.
 func TestLockOfTwoOpenings(t *testing.T) {
 	a, b := open(t), open(t)
 	la, err := a.OpenLock("lock")
@@ -255,7 +255,8 @@ func TestClosed(t *testing.T) {
 	must(t, f.Close())
 }
 
-// TestTimes tests that each change has a later time, even if the clock does not advance.
+// TestTimes tests that each change of a file gets a later time than the previous change, even if the clock stands
+// still.
 func TestTimes(t *testing.T) {
 	day := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	fsys := openAs(t, t.Name(), &Options{Clock: func() time.Time { return day }})
@@ -290,11 +291,11 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestNames tests that names which a database would sort differently or which only look alike remain
-// different names.
+// TestNames tests that similar names stay different names: names that differ in case, and names that look alike but
+// consist of different characters. They must be listed in byte order.
 func TestNames(t *testing.T) {
 	fsys := open(t)
-	names := []string{"A", "a", "e\u0301", "\u00e9", "\uff21", "\U0001f600"} // in byte order
+	names := []string{"A", "a", "e\u0301", "\u00e9", "\uff21", "\U0001f600"} // The names are in byte order.
 	for _, n := range names {
 		must(t, vfs.WriteFile(fsys, n, []byte(n), 0o600))
 	}
@@ -310,7 +311,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// foreign creates a database that is not a file system.
+// foreign creates a database with this name that another program might have made. It contains no file system.
 func foreign(t *testing.T, name string, version int) {
 	t.Helper()
 	factory := js.Global().Get("indexedDB")
@@ -338,14 +339,14 @@ func TestForeign(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if f, err := Open(ctx, "late", nil); err == nil {
-		must(t, f.Close()) // the browser was faster
+		must(t, f.Close()) // Open succeeds if the browser answers at once.
 	} else if !errors.Is(err, context.Canceled) {
 		t.Errorf("Open with a context that ended = %v, want %v", err, context.Canceled)
 	}
 }
 
-// TestVersionChange tests that a newer page can upgrade the database. The calls of the older page then
-// fail, and its locks are released.
+// TestVersionChange tests that a newer page can upgrade the database while an older page has it open. Calls of the
+// older page then fail, and its locks are released.
 func TestVersionChange(t *testing.T) {
 	a := open(t)
 	l, err := a.OpenLock("lock")

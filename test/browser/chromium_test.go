@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file builds programs for Chromium and serves them on the loopback interface.
+// This file builds programs for Chromium and serves them to it on the loopback interface.
 
 package browser_test
 
@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// pollEvery is the interval at which a test reads the page while it waits.
+// pollEvery is the time between two looks at the page while a test waits for a change in it.
 const pollEvery = 20 * time.Millisecond
 
-// built is a directory with programs for the browser.
+// built is a directory that contains programs for the browser.
 type built struct{ dir string }
 
-// run runs a go command for the browser.
+// run runs the go command with GOOS and GOARCH set for the browser.
 func (b built) run(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -32,7 +32,7 @@ func (b built) run(t *testing.T, args ...string) {
 	}
 }
 
-// wasmExec returns the path of the script that runs Go programs.
+// wasmExec returns the path of Go's script that runs WebAssembly programs in a page.
 func wasmExec(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -42,8 +42,8 @@ func wasmExec(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "lib", "wasm", "wasm_exec.js")
 }
 
-// runner is a page that runs a program with the arguments in its query, and then has the program's
-// result.
+// runner is a page that runs a program. The query of the address contains the arguments. When the program has ended,
+// the page contains its result.
 const runner = `<!doctype html><title>runner</title><script src="/wasm_exec.js"></script><script>
 const query = new URLSearchParams(location.search)
 let out = ""
@@ -59,7 +59,7 @@ const ended = (async () => {
 })()
 </script>`
 
-// serve serves a directory of programs, and the page that runs them.
+// serve starts a server for a directory of programs and for the page runner. The server stops at the end of the test.
 func serve(t *testing.T, b built) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

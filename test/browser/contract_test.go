@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file runs the browser's tests in Chromium.
+// This file runs the tests for browsers in Chromium.
 
 package browser_test
 
@@ -15,21 +15,20 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
-// TestInChromium builds the tests of this package for the browser and runs them there: the contracts of
-// file systems and stores, and the tests of the browser's files.
+// TestInChromium builds the tests of this package for the browser and runs them in Chromium: the tests of all file
+// systems and stores, and the tests that only the browser's files have.
 func TestInChromium(t *testing.T) {
-	// The names and contents that a layout accepts do not depend on the file system. Many changes of a
-	// tree take long, because each change reads the files again that were written within the last
-	// seconds.
+	// These tests are skipped. Names and Contents test what a layout accepts, which does not depend on the file
+	// system. Parallel takes too long: each change reads all files again that were written in the last seconds.
 	const skip = "TestStores/(crabtalk|entryfiles)/(Names|Contents|Parallel)"
-	const least = 72 // minimum number of passed tests
+	const least = 72 // minimum number of tests that must pass
 	browser := chromiumtest.Start(t, chromiumtest.Profile(t))
 	b := built{t.TempDir()}
 	b.run(t, "test", "-c", "-o", filepath.Join(b.dir, "browser.test.wasm"), ".")
 	page := chromiumtest.Tab(t, browser)
 	query := url.Values{"wasm": {"browser.test.wasm"}, "arg": {"-test.v", "-test.skip=" + skip}}
 	chromiumtest.Do(t, page, "opening the page", chromedp.Navigate(serve(t, b).URL+"/run?"+query.Encode()))
-	t.Cleanup(func() { // output of the tests, even if they do not end
+	t.Cleanup(func() { // This prints the output of the tests even if they do not end in time.
 		if t.Failed() {
 			t.Log(chromiumtest.Eval[string](t, page, "out"))
 		}

@@ -1,4 +1,4 @@
-// This file implements open files.
+// This file implements open files: reading, writing and truncating.
 
 package browser
 
@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size of a file: 1 GiB. A page has at most 4 GiB of memory, and a damaged
-// length must not use up all of it.
+// maxFile is the maximum size of a file, 1 GiB. A page has at most 4 GiB of memory, and a file with a damaged length
+// must not use up all of it.
 const maxFile = 1 << 30
 
-// readChunks is the number of chunks that are read in one request: 4 MiB.
+// readChunks is the number of chunks that one request reads: 4 MiB.
 const readChunks = 256
 
 var (
@@ -29,7 +29,7 @@ var (
 	errLost     = fmt.Errorf("%w: the browser has thrown the file away", syscall.EIO)
 )
 
-// accessMode is the mask for the flags that select reading and writing. A file has exactly one of these flags.
+// accessMode is the mask of the flags for reading and writing. A file is opened with exactly one of these flags.
 const accessMode = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 // file is an open file.
@@ -38,13 +38,14 @@ type file struct {
 	ino    float64
 	name   string
 	flag   int
-	open   *hold // keeps the bytes if the name is removed
+	open   *hold // prevents others from deleting the bytes when the file is removed
 	closed atomic.Bool
 }
 
 var _ vfs.File = (*file)(nil)
 
-// check returns an error if the file is closed, was opened for other operations, or off is invalid.
+// check returns an error if the file is closed, if off is negative, or if the file was opened with the access mode
+// refused, such as os.O_RDONLY for a write.
 func (o *file) check(off int64, refused int) error {
 	switch {
 	case o.closed.Load():
@@ -57,7 +58,7 @@ func (o *file) check(off int64, refused int) error {
 	return nil
 }
 
-// own returns the node of the file.
+// own returns the node of the file. It returns errLost if the database does not contain the node any more.
 func (o *file) own(t *tx) (node, error) {
 	n, ok, err := t.node(o.ino)
 	if err == nil && !ok {
@@ -66,7 +67,7 @@ func (o *file) own(t *tx) (node, error) {
 	return n, err
 }
 
-// chunksFrom returns the key range of a file's chunks from chunk i on.
+// chunksFrom returns the key range that contains chunk i of a file and all its later chunks.
 func (f *FS) chunksFrom(ino, i float64) js.Value {
 	return f.ranges.Call("bound", []any{ino, i}, []any{ino, []any{}})
 }
@@ -86,7 +87,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		// Request the first chunks together with the length.
+		// The first chunks are requested before the length is known, so that both requests take one wait.
 		first, last := off/chunkSize, min(off+int64(len(p)), maxFile)/chunkSize
 		rows, err := t.askChunks(o, first, min(last, first+readChunks-1))
 		if err != nil {
@@ -127,13 +128,13 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// askChunks requests the chunks of a file from first to last, both included.
+// askChunks requests the chunks from first to last of a file. The answer contains also the chunk last.
 func (t *tx) askChunks(o *file, first, last int64) (*pending, error) {
 	return ask(t.chunks, "getAll", o.f.ranges.Call("bound",
 		[]any{o.ino, float64(first)}, []any{o.ino, float64(last)}))
 }
 
-// copyChunk copies a stored chunk to its place in p, which contains the file from offset off on.
+// copyChunk copies the bytes of a stored chunk into p. p contains the bytes of the file from offset off on.
 func copyChunk(p []byte, off int64, row js.Value) {
 	at, b := int64(number(row, "i"))*chunkSize, row.Get("b")
 	if at < off {
@@ -149,7 +150,7 @@ func (o *file) WriteAt(p []byte, off int64) (int, error) {
 	if err == nil && off > maxFile-int64(len(p)) {
 		err = vfs.ErrTooLarge
 	}
-	if err == nil && len(p) > 0 { // an empty write does not extend the file
+	if err == nil && len(p) > 0 { // Writing nothing beyond the end does not extend the file.
 		err = o.f.update(relaxed, func(t *tx) error { return o.write(t, p, off) })
 	}
 	if err != nil {
@@ -169,7 +170,7 @@ func (o *file) write(t *tx, p []byte, off int64) error {
 		at := i * chunkSize
 		from, to := max(off, at), min(end, at+chunkSize)
 		have := 0
-		isPart := from > at || to < at+chunkSize // a part of the chunk is not overwritten
+		isPart := from > at || to < at+chunkSize // whether some bytes of the chunk are not overwritten
 		if isPart && at < n.size {
 			have, err = t.readChunk(o.ino, i, buf)
 			if err != nil {
@@ -186,7 +187,7 @@ func (o *file) write(t *tx, p []byte, off int64) error {
 	return t.put(n)
 }
 
-// readChunk reads a chunk into buf and returns the number of stored bytes.
+// readChunk reads chunk i into buf. It returns how many bytes of the chunk are stored; all later bytes are zeros.
 func (t *tx) readChunk(ino float64, i int64, buf []byte) (int, error) {
 	row, err := get(t.chunks, "get", []any{ino, float64(i)})
 	if err != nil || row.Type() != js.TypeObject {
@@ -195,7 +196,7 @@ func (t *tx) readChunk(ino float64, i int64, buf []byte) (int, error) {
 	return js.CopyBytesToGo(buf, row.Get("b")), nil
 }
 
-// putChunk stores a chunk without its trailing zeros.
+// putChunk stores a chunk without the zeros at its end. It stores nothing if all bytes are zeros.
 func (t *tx) putChunk(ino float64, i int64, b []byte) error {
 	for len(b) > 0 && b[len(b)-1] == 0 {
 		b = b[:len(b)-1]
@@ -226,7 +227,7 @@ func (o *file) Truncate(size int64) error {
 	return pathError("truncate", o.name, err)
 }
 
-// truncate sets the size of a file.
+// truncate sets the size of a file and deletes the chunks beyond it.
 func (f *FS) truncate(t *tx, n node, size int64) error {
 	if size < n.size {
 		i, part := size/chunkSize, size%chunkSize
@@ -249,7 +250,7 @@ func (f *FS) truncate(t *tx, n node, size int64) error {
 	return t.put(n)
 }
 
-// Sync makes the file and all earlier writes durable.
+// Sync waits until the file and all earlier writes are on stable storage.
 func (o *file) Sync() error {
 	err := o.check(0, -1)
 	if err == nil {
@@ -258,8 +259,8 @@ func (o *file) Sync() error {
 			if err != nil {
 				return err
 			}
-			// Write the node although it has not changed: a browser waits for the disk only at the end of a
-			// transaction that writes something.
+			// The node is written although it has not changed. The browser waits for stable storage only at the end of
+			// a transaction that writes something.
 			return t.put(n)
 		})
 	}
@@ -281,7 +282,7 @@ func (o *file) Stat() (fs.FileInfo, error) {
 	return o.f.info(n, path.Base(o.name)), nil
 }
 
-// Close closes the file. If the file has no name and was not open elsewhere, Close deletes its bytes.
+// Close closes the file. If the file was removed and nobody else has it open, Close deletes its bytes.
 func (o *file) Close() error {
 	if o.closed.Swap(true) {
 		return pathError("close", o.name, fs.ErrClosed)

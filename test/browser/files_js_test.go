@@ -1,4 +1,4 @@
-// This file tests the browser's files with the contract of file systems.
+// This file runs the tests that every file system must pass on the browser's files.
 
 package browser_test
 

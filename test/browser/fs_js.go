@@ -8,19 +8,18 @@
 //	chunks  key: [ino, i]
 //	        value: {i, b: Uint8Array}
 //
-// A node is a file or a directory. ino 1 is the root directory. mode is an [fs.FileMode], and size is in bytes. mod is
-// the time of the last change in milliseconds since 1970, with a fraction; each change is later than the one before.
-// dir is the ino of the parent directory, and name is the name in this directory. The unique index "place" over [dir,
-// name] serves to find the node with a name, and all nodes in a directory. It finds a node by its name, and all nodes
-// in a directory. The index "gone" finds files without a name, which are deleted when the last page closes them.
+// A node is a file or a directory. The root directory has ino 1. mode is an [fs.FileMode], and size is in bytes. mod
+// is the time of the last change in milliseconds since 1970, with a fraction. Each change has a later time than the
+// previous one. dir is the ino of the parent directory, and name is the name in that directory.
 //
-// The bytes of a file are stored in chunks of 16 KiB. Chunk i contains the bytes from i × 16384 on,
-// without the trailing zeros. A chunk that consists only of zeros is not stored, so holes need no
-// space, and nothing is stored beyond the end of a file.
+// There are two indexes. The unique index "place" over [dir, name] finds the node with a name, and all nodes in a
+// directory. The index "gone" finds files without a name, which are deleted when the last page closes them.
 //
-// For example, the file notes.md in the root directory with the text "hi" is the node {ino: 2, dir: 1,
-// name: "notes.md", mode: 384, size: 2, mod: 1776504600000.001} and the chunk {i: 0, b: [104, 105]}
-// with the key [2, 0].
+// The bytes of a file are stored in chunks of 16 KiB. Chunk i contains the bytes from i × 16384 on, without the zeros
+// at its end. A chunk of zeros only is not stored, so holes need no space. Nothing is stored beyond the end of a file.
+//
+// For example, the file notes.md in the root directory with the text "hi" is the node {ino: 2, dir: 1, name:
+// "notes.md", mode: 384, size: 2, mod: 1776504600000.001} and the chunk {i: 0, b: [104, 105]} with the key [2, 0].
 
 package browser
 
@@ -38,7 +37,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// version is the version of the database:
+// version is the version of the database. So far there is one:
 //
 //	1: nodes and chunks, as described above
 const version = 1
@@ -51,42 +50,42 @@ const (
 
 	rootIno = 1
 
-	chunkSize = 16 << 10 // bytes
+	chunkSize = 16 << 10 // bytes in a chunk
 )
 
 // errClosed is the error of all calls after Close.
 var errClosed = fmt.Errorf("the file system was closed: %w", fs.ErrClosed)
 
-// Options are options for [Open]. Nil and zero fields mean the defaults.
+// Options are options for [Open]. A nil pointer and zero fields mean the defaults.
 type Options struct {
-	// Clock returns the time of changes. The default is time.Now.
+	// Clock returns the current time, which becomes the time of a change. The default is time.Now.
 	Clock func() time.Time
 }
 
-// FS is a file system in IndexedDB. FS stores permissions but does not enforce them. It has no links.
+// FS is a file system in an IndexedDB database. It stores permissions but does not check them. It has no links.
 type FS struct {
 	name   string
 	clock  func() time.Time
-	db     js.Value // undefined until the database is open
+	db     js.Value // undefined until Open has opened the database
 	stores js.Value
-	ranges js.Value // IDBKeyRange
-	locks  js.Value // navigator.locks
+	ranges js.Value // the browser's object IDBKeyRange
+	locks  js.Value // the browser's object navigator.locks
 	closed atomic.Bool
 	onGone js.Func
 
 	closing sync.Once
-	mu      sync.Mutex     // guards held
-	held    map[*hold]bool // Web Locks, for Close
+	mu      sync.Mutex     // mu guards the field held.
+	held    map[*hold]bool // Web Locks that Close must release
 }
 
 var _ vfs.FS = (*FS)(nil)
 
-// Open opens the file system with this name in the page's origin. If there is none, Open creates it.
-// Open refuses a database of another program. If the browser lacks IndexedDB or Web Locks, the error
-// matches [vfs.ErrUnsupported]. Pages that were loaded neither by https nor from localhost have no Web
-// Locks.
+// Open opens the file system with this name, which belongs to the origin of the page. It creates the file system if
+// there is none. It refuses a database of another program. If the browser lacks IndexedDB or Web Locks, the error
+// matches [vfs.ErrUnsupported]. A page has Web Locks only if it was loaded by https or from localhost.
 //
-// If ctx ends first, a database that the browser opens later is closed again.
+// If ctx ends before the browser has opened the database, Open returns the error of ctx. The database is closed as
+// soon as the browser opens it.
 func Open(ctx context.Context, name string, o *Options) (*FS, error) {
 	f := &FS{name: name, clock: time.Now, held: map[*hold]bool{}}
 	if o != nil && o.Clock != nil {
@@ -123,8 +122,8 @@ func (f *FS) open(ctx context.Context) error {
 		return err
 	}
 	f.db = db
-	// Another page may upgrade the database for a newer version of this package, and a person may
-	// delete the site's data. Both end this connection, or wait for its end.
+	// Another page may upgrade the database for a newer version of this package, or a person may delete the data of
+	// the site. The browser then ends this connection or waits until the page ends it.
 	f.onGone = js.FuncOf(func(js.Value, []js.Value) any {
 		f.leave()
 		return nil
@@ -137,7 +136,7 @@ func (f *FS) open(ctx context.Context) error {
 	return nil
 }
 
-// connect opens the database and creates missing object stores.
+// connect opens the database. It creates the object stores if the database is new.
 func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 	request, err := call(factory, "open", f.name, version)
 	if err != nil {
@@ -189,7 +188,8 @@ func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 	}
 }
 
-// lay creates the object stores of an empty database, and the root directory.
+// lay creates the object stores and the root directory in a new database. from is the version of the database; if it
+// is not 0, the database belongs to another program, and lay fails.
 func (f *FS) lay(db js.Value, from float64) (err error) {
 	if from != 0 {
 		return fmt.Errorf("%w: the database of that name is another program's", fs.ErrExist)
@@ -207,8 +207,8 @@ func (f *FS) lay(db js.Value, from float64) (err error) {
 // Name returns the name that was passed to [Open].
 func (f *FS) Name() string { return f.name }
 
-// Close closes the file system and all its open files and locks. Later calls fail with [fs.ErrClosed].
-// A second Close does nothing.
+// Close closes the file system with all its open files and locks. Later calls fail with [fs.ErrClosed]. A second Close
+// does nothing.
 func (f *FS) Close() error {
 	f.leave()
 	f.closing.Do(func() {
@@ -219,7 +219,7 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// leave closes the connection and releases the locks without waiting.
+// leave closes the connection to the database and releases the locks. It does not wait until they are free.
 func (f *FS) leave() {
 	f.closed.Store(true)
 	f.db.Call("close")
@@ -229,13 +229,13 @@ func (f *FS) leave() {
 	f.mu.Unlock()
 	for h := range held {
 		h.free()
-		go h.release() // in a goroutine, because release waits
+		go h.release() // release waits for the browser, so it needs its own goroutine.
 	}
 }
 
-// Persist asks the browser to keep the origin's data if the disk is full, and reports whether the
-// browser will do so. Browsers decide by their own rules or ask the person. Without this promise, a
-// browser may delete all data of the origin at once, but not while a page of the origin is open.
+// Persist asks the browser to keep the data of the origin even if the disk becomes full. The result tells whether the
+// browser promises this. Browsers decide by their own rules or ask the person. Without the promise, a browser may
+// delete all data of the origin at once, but only while no page of the origin is open.
 func (f *FS) Persist() (bool, error) {
 	storage := js.Global().Get("navigator").Get("storage")
 	if !storage.Truthy() || storage.Get("persist").Type() != js.TypeFunction {
@@ -252,20 +252,21 @@ func (f *FS) Persist() (bool, error) {
 	return false, fmt.Errorf("keeping the data of %q: %w", f.name, err)
 }
 
-// stamp returns the time of a change in milliseconds. It is the clock's time, but always later than
-// before, the time of the previous change.
+// stamp returns the time for a change, in milliseconds since 1970. It is the time of the clock, but at least one tick
+// later than before, the time of the previous change.
 func (f *FS) stamp(before float64) float64 {
 	return max(float64(f.clock().UnixNano())/1e6, before+tick)
 }
 
-// tick is the minimum time between two changes of a file in milliseconds, about a microsecond. At current
-// times, neighbouring floating-point numbers are a quarter of a tick apart.
+// tick is the minimum time between two changes of a file, in milliseconds. It is about a microsecond. Smaller steps
+// would be lost when times are rounded: neighbouring floating-point numbers of this size are a quarter of a tick
+// apart.
 const tick = 1.0 / 1024
 
-// node is a row of the object store "nodes".
+// node is a row of the object store "nodes": a file or a directory.
 type node struct {
-	ino  float64 // 0 for a new node, whose number the store assigns
-	dir  float64 // 0 if the node has no name
+	ino  float64 // 0 for a new node, because the store assigns the number
+	dir  float64 // number of the parent directory (0 if the node has no name)
 	name string
 	mode fs.FileMode
 	size int64
@@ -274,7 +275,7 @@ type node struct {
 
 func (n node) isDir() bool { return n.mode.IsDir() }
 
-// row returns the node in the form in which it is stored.
+// row converts the node to the JavaScript object that is stored.
 func (n node) row() js.Value {
 	v := map[string]any{"mode": float64(n.mode), "size": float64(n.size), "mod": n.mod}
 	if n.ino != 0 {
@@ -289,7 +290,7 @@ func (n node) row() js.Value {
 	return js.ValueOf(v)
 }
 
-// decodeNode converts a stored row to a node.
+// decodeNode converts a stored JavaScript object to a node. ok is false if v is not a node.
 func decodeNode(v js.Value) (n node, ok bool) {
 	if v.Type() != js.TypeObject {
 		return node{}, false
@@ -299,10 +300,10 @@ func decodeNode(v js.Value) (n node, ok bool) {
 	return n, n.ino != 0
 }
 
-// info describes a node at the time of the request.
+// info describes a node as it was when the caller asked.
 type info struct {
 	n    node
-	fs   string // name of the file system
+	fs   string // name of the file system to which the node belongs
 	name string
 }
 
@@ -317,10 +318,10 @@ func (i info) ModTime() time.Time {
 	return time.UnixMilli(int64(ms)).Add(time.Duration(part * float64(time.Millisecond)))
 }
 
-// Sys returns the inode number, a uint64. It is unique in the file system and never used again.
+// Sys returns the number of the node as a uint64. No other node of the file system ever has the same number.
 func (i info) Sys() any { return uint64(i.n.ino) }
 
-// SameFile reports whether other describes the same file (see [vfs.SameFile]).
+// SameFile reports whether other describes the same file, as [vfs.SameFile] requires.
 func (i info) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(info)
 	return ok && i.n.ino == o.n.ino && i.fs == o.fs

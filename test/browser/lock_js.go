@@ -1,4 +1,5 @@
-// This file implements the Web Locks that keep the bytes of open files, and the locks of package vfs.
+// This file implements locks by the browser's Web Locks: the locks of package vfs, and locks that keep the bytes of
+// removed files while they are open.
 
 package browser
 
@@ -13,39 +14,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Modes of a Web Lock.
+// These are the modes of a Web Lock, as the browser names them.
 const (
 	shared    = "shared"
 	exclusive = "exclusive"
 )
 
-// openLock returns the name of an open file's Web Lock. All that have the file open hold the lock in mode
-// shared. To delete the bytes, a page takes it in mode exclusive. The lock ends with the page, so that a page
-// that has ended does not keep a file.
+// openLock returns the name of the Web Lock that tells whether a file is open. Everyone who has the file open holds
+// the lock in mode shared. Before a page deletes the bytes of the file, it takes the lock in mode exclusive. The
+// browser releases the lock when the page ends, so a page that has ended keeps no file.
 func (f *FS) openLock(ino float64) string { return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino) }
 
-// writeLock returns the name of the Web Lock that implements a file's lock.
+// writeLock returns the name of the Web Lock behind the vfs.Lock of a file.
 func (f *FS) writeLock(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
-// hold is a held Web Lock. The browser releases it when the promise that was returned to the browser is
-// fulfilled.
+// hold is a Web Lock that this page holds. The browser keeps the lock until its promise is fulfilled.
 type hold struct {
 	f       *FS
 	freed   sync.Once
 	fulfil  js.Value
-	gone    chan struct{} // closed when the browser has released the lock
+	gone    chan struct{} // closed as soon as the browser has released the lock
 	dropped sync.Once
 	handler []js.Func
 }
 
-// take requests a Web Lock. With wait, take waits until it holds the lock. Without wait, take
-// returns at once, and got reports whether the lock was free.
+// take requests a Web Lock. If wait is true, take returns when it has the lock. If wait is false, take returns without
+// the lock if others hold it. got reports whether it has the lock.
 func (f *FS) take(name, mode string, wait bool) (h *hold, got bool, err error) {
 	if f.closed.Load() {
 		return nil, false, errClosed
 	}
 	h = &hold{f: f, gone: make(chan struct{})}
-	granted := make(chan answer, 2) // capacity for the lock and for a failure of the request
+	// The lock may be granted and the request fail later, so there is room for two answers.
+	granted := make(chan answer, 2)
 	fn := func(fn func(args []js.Value) any) js.Func {
 		handler := js.FuncOf(func(_ js.Value, args []js.Value) any { return fn(args) })
 		h.handler = append(h.handler, handler)
@@ -88,17 +89,17 @@ func (f *FS) take(name, mode string, wait bool) (h *hold, got bool, err error) {
 	f.mu.Lock()
 	f.held[h] = true
 	f.mu.Unlock()
-	if f.closed.Load() { // Close may have missed this lock
+	if f.closed.Load() { // The lock may have come too late for Close to release it.
 		h.release()
 		return nil, false, errClosed
 	}
 	return h, true, nil
 }
 
-// free releases the lock without waiting for the browser.
+// free tells the browser to release the lock, and returns at once.
 func (h *hold) free() { h.freed.Do(func() { h.fulfil.Invoke() }) }
 
-// release releases the lock and waits until others can take it.
+// release tells the browser to release the lock, and waits until others can take it.
 func (h *hold) release() {
 	h.f.mu.Lock()
 	delete(h.f.held, h)
@@ -108,7 +109,8 @@ func (h *hold) release() {
 	h.drop()
 }
 
-// drop releases the handlers. The browser must not need them any more.
+// drop releases the JavaScript handlers of the lock. It must be called only when the browser does not need them any
+// more.
 func (h *hold) drop() {
 	h.dropped.Do(func() {
 		for _, fn := range h.handler {
@@ -117,24 +119,23 @@ func (h *hold) drop() {
 	})
 }
 
-// lockTries is the maximum number of times that a lock file is looked up if another tab keeps replacing
-// it.
+// lockTries limits how often TryLock looks up its lock file while other tabs keep replacing the file.
 const lockTries = 100
 
-// lock implements vfs.Lock.
+// lock implements vfs.Lock by a Web Lock.
 type lock struct {
 	f    *FS
 	name string
 
-	mu     sync.Mutex // guards the fields below
+	mu     sync.Mutex // mu guards the fields below.
 	held   *hold
 	closed bool
 }
 
 var _ vfs.Lock = (*lock)(nil)
 
-// OpenLock opens the lock file. A lock file that does not exist is created with permission 0600. Its content may be
-// used for a text about the holder.
+// OpenLock opens the lock file with this name. If the file does not exist, OpenLock creates it with permission 0600.
+// Callers may write into the file who holds the lock.
 func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	l := &lock{f: f, name: name}
 	if err := vfs.CheckName("lock", name); err != nil {
@@ -146,8 +147,7 @@ func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// carrier returns the number of the file that currently has the lock's name. It creates the file if
-// necessary.
+// carrier returns the number of the file that has the lock's name at present. It creates the file if there is none.
 func (l *lock) carrier() (float64, error) {
 	if l.name == "." {
 		return 0, errNotRegular
@@ -162,8 +162,8 @@ func (l *lock) carrier() (float64, error) {
 	return n.ino, err
 }
 
-// TryLock takes the lock if nobody holds it, and reports whether it took the lock. If this Lock
-// already holds the lock, TryLock returns false.
+// TryLock takes the lock if nobody holds it. The result reports whether it took the lock. It is also false if this
+// Lock holds the lock already.
 func (l *lock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +182,8 @@ func (l *lock) TryLock() (bool, error) {
 		if err != nil {
 			return false, pathError("lock", l.name, err)
 		}
-		// Another file may have the name by now. A lock on the old file excludes no other tab, and a
-		// refused lock on it means nothing.
+		// Another file may have got the name meanwhile. Then it does not matter whether the lock on the old file was
+		// granted, because it excludes nobody. The loop tries again with the new file.
 		now, err := l.carrier()
 		if err == nil && now == ino {
 			if got {
@@ -202,7 +202,7 @@ func (l *lock) TryLock() (bool, error) {
 	return false, pathError("lock", l.name, fmt.Errorf("the file was replaced %d times meanwhile", lockTries))
 }
 
-// Unlock releases the lock. It returns an error if the lock is not held.
+// Unlock releases the lock. It returns an error if this Lock does not hold it.
 func (l *lock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

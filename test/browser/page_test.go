@@ -1,7 +1,7 @@
 //go:build !js
 
-// This file uses the example page like a person: in one tab and in two, with reloads, and with a
-// browser that is killed.
+// This file uses the example page as a person would: in one tab and in two, with reloads, and in a browser that is
+// killed.
 
 package browser_test
 
@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
-// startPage starts the server of the example and returns the address of its page.
+// startPage starts the server of the example page and returns the address of the page.
 func startPage(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "page")
@@ -60,7 +60,7 @@ func startPage(t *testing.T) string {
 	return address
 }
 
-// until waits until the page shows a text.
+// until waits until the page shows the text.
 func until(t *testing.T, tab context.Context, text string) {
 	t.Helper()
 	chromiumtest.Do(
@@ -85,14 +85,14 @@ func until(t *testing.T, tab context.Context, text string) {
 	)
 }
 
-// visit opens the page and waits for its memory.
+// visit opens the page and waits until its memory is open.
 func visit(t *testing.T, tab context.Context, address string) {
 	t.Helper()
 	chromiumtest.Do(t, tab, "opening the page", chromedp.Navigate(address))
 	until(t, tab, "Open.")
 }
 
-// shown returns the names of the entries that the page shows, in order.
+// shown returns the names of the entries that the page shows, from top to bottom.
 func shown(t *testing.T, tab context.Context) []string {
 	t.Helper()
 	return chromiumtest.Eval[[]string](t, tab, "[...document.querySelectorAll('#entries b')].map(b => b.textContent)")
@@ -105,13 +105,13 @@ func wantShown(t *testing.T, tab context.Context, want ...string) {
 	}
 }
 
-// names returns the names of all entries in the memory that the page has open.
+// names returns the names of all entries in the memory of the page.
 func names(t *testing.T, tab context.Context) []string {
 	t.Helper()
 	return chromiumtest.Eval[[]string](t, tab, "memory.then(m => m.list()).then(all => all.map(e => e.name))")
 }
 
-// remember types an entry into the page.
+// remember types a name and a content into the page, as a person who adds an entry would.
 func remember(t *testing.T, tab context.Context, name, content string) {
 	t.Helper()
 	chromiumtest.Do(t, tab, "remembering "+name,
@@ -121,7 +121,7 @@ func remember(t *testing.T, tab context.Context, name, content string) {
 	until(t, tab, "Remembered "+name+".")
 }
 
-// ask types a question into the page.
+// ask types a question into the page's search field.
 func ask(t *testing.T, tab context.Context, question string) {
 	t.Helper()
 	chromiumtest.Do(t, tab, "asking "+question,
@@ -145,7 +145,7 @@ func TestPage(t *testing.T) {
 	remember(t, one, "script", "<img src=x onerror=alert(1)>")
 	wantShown(t, one, "deploy", "coffee", "script")
 
-	// A reload starts a new program, which has only the stored data.
+	// After a reload, the page runs a new program. It has nothing but the stored data.
 	chromiumtest.Do(t, one, "reloading the page", chromedp.Reload())
 	until(t, one, "Open.")
 	wantShown(t, one, "deploy", "coffee", "script")
@@ -155,7 +155,7 @@ func TestPage(t *testing.T) {
 		t.Error("the content of an entry became markup")
 	}
 
-	// Two tabs write at the same time, each with several changes in progress.
+	// Two tabs write at the same time. Each of them has several changes in progress.
 	two := chromiumtest.Tab(t, one)
 	visit(t, two, address)
 	const each = 12
@@ -179,7 +179,7 @@ func TestPage(t *testing.T) {
 		t.Error("nothing was recalled of what two tabs remembered")
 	}
 
-	// The other tab sees entries that one tab deletes and restores.
+	// One tab deletes entries and restores them. The other tab must see both.
 	ask(t, one, "coffee")
 	click(t, one, "#entries li button", "Forgot coffee.")
 	if slices.Contains(names(t, two), "coffee") {
@@ -192,8 +192,8 @@ func TestPage(t *testing.T) {
 	click(t, one, "#check", fmt.Sprintf("%d entries in %d changes: no problems.", 3+2*each, 3+2*each+2))
 }
 
-// TestPageOfAKilledBrowser tests that a browser that is killed while it writes loses no acknowledged
-// entry and leaves no lock.
+// TestPageOfAKilledBrowser kills a browser while its page writes. The next browser must show all entries that the page
+// had acknowledged, and must find no lock.
 func TestPageOfAKilledBrowser(t *testing.T) {
 	address, kept := startPage(t), chromiumtest.Profile(t)
 	tab := chromiumtest.Start(t, kept)
@@ -223,8 +223,8 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 	}
 }
 
-// TestPageWithoutRoom tests that a change fails without damage if the browser has no space left. The
-// entries can still be read, and writes succeed when there is space again.
+// TestPageWithoutRoom tests a browser that has no space left. A change must then fail without damage: the entries can
+// still be read, and later changes succeed when there is space again.
 func TestPageWithoutRoom(t *testing.T) {
 	address := startPage(t)
 	page := chromiumtest.Start(t, chromiumtest.Profile(t))

@@ -1,5 +1,5 @@
-// This file tests the default store and the layouts on the browser's files, with the contract of
-// stores.
+// This file runs the tests that every store must pass. It runs them with the default store and with each layout on the
+// browser's files.
 
 package browser_test
 

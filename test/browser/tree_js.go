@@ -1,4 +1,4 @@
-// This file implements the directory tree.
+// This file implements the directory tree: finding, opening, listing, moving and removing files.
 
 package browser
 
@@ -22,11 +22,11 @@ var (
 	errBusyPlace  = errors.New("the file was removed again and again while it was opened")
 )
 
-// openTries is the maximum number of times that a file is opened again if others remove it at the same
-// time.
+// openTries limits how often OpenFile tries again if other callers remove the file while it is being opened.
 const openTries = 100
 
-// place returns the node with this name in a directory.
+// place returns the node with the name base in the directory with the number dir. The bool reports whether there is
+// one.
 func (t *tx) place(dir float64, base string) (node, bool, error) {
 	v, err := get(t.nodes.Call("index", placeIndex), "get", []any{dir, base})
 	if err != nil {
@@ -36,7 +36,7 @@ func (t *tx) place(dir float64, base string) (node, bool, error) {
 	return n, ok, nil
 }
 
-// node returns the node with this number, with or without a name.
+// node returns the node with this number, also if it has no name any more. The bool reports whether there is one.
 func (t *tx) node(ino float64) (node, bool, error) {
 	v, err := get(t.nodes, "get", ino)
 	if err != nil {
@@ -46,13 +46,13 @@ func (t *tx) node(ino float64) (node, bool, error) {
 	return n, ok, nil
 }
 
-// put stores a node.
+// put stores the node in place of the node with the same number.
 func (t *tx) put(n node) error { return tell(t.nodes, "put", n.row()) }
 
-// make stores n as a new node, and returns the node with its new number.
+// make stores n as a new node. It returns n with the number that the store assigned.
 func (t *tx) make(n node) (node, error) {
 	row := n.row()
-	row.Delete("gone") // a new node has a name
+	row.Delete("gone") // Rows without a directory are marked as gone. A new node has a name.
 	v, err := get(t.nodes, "add", row)
 	if err != nil {
 		return node{}, err
@@ -64,7 +64,8 @@ func (t *tx) make(n node) (node, error) {
 	return n, nil
 }
 
-// parent returns the parent directory of a name. The name must be valid and not ".".
+// parent returns the node of the directory that contains the name, and the last element of the name. The name must be
+// valid and must not be ".".
 func (t *tx) parent(name string) (dir node, base string, err error) {
 	dir, ok, err := t.node(rootIno)
 	if err != nil {
@@ -88,7 +89,8 @@ func (t *tx) parent(name string) (dir node, base string, err error) {
 	}
 }
 
-// lookup returns the node with this name, which must be valid.
+// lookup returns the node with this name. The name must be valid. If there is no such node, the error is
+// [fs.ErrNotExist].
 func (t *tx) lookup(name string) (node, error) {
 	n, ok := node{}, false
 	var err error
@@ -108,18 +110,19 @@ func (t *tx) lookup(name string) (node, error) {
 	return n, err
 }
 
-// inside returns the key range of the nodes in a directory. Arrays are sorted after all strings.
+// inside returns the key range of the nodes in a directory. The range ends with an empty array, because arrays come
+// after all strings in the order of keys.
 func (f *FS) inside(dir float64) js.Value {
 	return f.ranges.Call("bound", []any{dir}, []any{dir, []any{}})
 }
 
-// touch updates the time of a directory after a change in it.
+// touch sets the time of a directory after a change in it.
 func (f *FS) touch(t *tx, dir node) error {
 	dir.mod = f.stamp(dir.mod)
 	return t.put(dir)
 }
 
-// pathError returns err as a PathError, unless it already is one.
+// pathError adds the operation and the name to err. It returns nil and errors that are a PathError already unchanged.
 func pathError(op, name string, err error) error {
 	if e := (*fs.PathError)(nil); err == nil || errors.As(err, &e) {
 		return err
@@ -140,8 +143,8 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
-		// From now on no other caller can remove the bytes of the file, but one may have removed them
-		// just before.
+		// From here on, nobody else can delete the bytes of the file. But they may have been deleted just before, so
+		// the node is looked up again.
 		h, _, err := f.take(f.openLock(n.ino), shared, true)
 		if err != nil {
 			return nil, pathError("open", name, err)
@@ -164,7 +167,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 	return nil, pathError("open", name, errBusyPlace)
 }
 
-// find returns the file to open. Depending on the flags, it creates or truncates the file.
+// find returns the node of the file to open. If flag says so, find creates or empties the file.
 func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
 	run := f.view
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
@@ -201,7 +204,7 @@ func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
 	return n, err
 }
 
-// Stat describes a file or directory.
+// Stat describes the file or directory with this name.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	if err := vfs.CheckName("stat", name); err != nil {
 		return nil, err
@@ -217,7 +220,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	return f.info(n, path.Base(name)), nil
 }
 
-// ReadDir lists a directory, sorted by name.
+// ReadDir lists a directory in the order of the names.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err := vfs.CheckName("readdir", name); err != nil {
 		return nil, err
@@ -245,12 +248,12 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
-	// The browser sorts by UTF-16 code units.
+	// The browser sorts names by UTF-16 code units, and Go by bytes.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
 
-// MkdirAll creates a directory and its parents.
+// MkdirAll creates a directory and those of its parents that do not exist.
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	if err := vfs.CheckName("mkdir", name); err != nil {
 		return err
@@ -287,7 +290,7 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	}))
 }
 
-// Rename moves a file or directory. It never replaces a directory.
+// Rename moves a file or directory. A file at the new name is replaced, but a directory is not.
 func (f *FS) Rename(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
@@ -350,13 +353,13 @@ func (f *FS) Rename(oldname, newname string) error {
 	return nil
 }
 
-// unnamed returns the node without its name.
+// unnamed returns a copy of the node without the name and the directory.
 func (n node) unnamed() node {
 	n.dir, n.name = 0, ""
 	return n
 }
 
-// Remove deletes a file or an empty directory.
+// Remove removes a file or an empty directory.
 func (f *FS) Remove(name string) error {
 	if err := vfs.CheckName("remove", name); err != nil {
 		return err
@@ -403,7 +406,7 @@ func (f *FS) Remove(name string) error {
 	return nil
 }
 
-// SyncDir makes the names in a directory and all earlier changes durable.
+// SyncDir waits until the names in a directory and all earlier changes are on stable storage.
 func (f *FS) SyncDir(name string) error {
 	if err := vfs.CheckName("sync", name); err != nil {
 		return err
@@ -416,15 +419,15 @@ func (f *FS) SyncDir(name string) error {
 		case !n.isDir():
 			return syscall.ENOTDIR
 		}
-		// Write the node although it has not changed: a browser waits for the disk only at the end of a transaction
-		// that writes something.
+		// The node is written although it has not changed. The browser waits for stable storage only at the end of a
+		// transaction that writes something.
 		return t.put(n)
 	}))
 }
 
-// reap deletes the bytes of a file without a name. If another tab or a handle has the file open, reap deletes nothing.
-// Then the last close of the file deletes the bytes, or the next call that opens the file system. An error is ignored
-// for the same reason.
+// reap deletes the bytes of a file that has no name any more. If somebody still has the file open, reap leaves it. The
+// bytes are then deleted when the last one closes the file, or when the file system is opened again. For the same
+// reason, reap ignores errors.
 func (f *FS) reap(ino float64) {
 	h, got, err := f.take(f.openLock(ino), exclusive, false)
 	if err != nil || !got {
@@ -443,8 +446,8 @@ func (f *FS) reap(ino float64) {
 	})
 }
 
-// sweep deletes the files that have no name and are not open. Such files remain if a page ends without
-// closing them.
+// sweep deletes all files that have no name and that nobody has open. A page leaves such files behind if it ends
+// without closing them.
 func (f *FS) sweep() error {
 	var inos []float64
 	err := f.view(func(t *tx) error {

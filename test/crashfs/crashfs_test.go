@@ -1,4 +1,4 @@
-// Deterministic crashes: which pending writes a crash can take, which it cannot.
+// This file tests which pending writes a crash can lose, and which bytes it must keep.
 
 package crashfs
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// must ends the test when a step of its story fails.
+// must ends the test if a step fails that the test needs but does not check.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -24,7 +24,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// open opens or makes a file for reading and writing.
+// open opens a file for reading and writing. It creates the file if there is none.
 func open(t *testing.T, fsys vfs.FS, name string) vfs.File {
 	t.Helper()
 	f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -39,7 +39,7 @@ func write(t *testing.T, f vfs.File, off int64, s string) {
 	}
 }
 
-// durable returns a disk that holds the files for good.
+// durable returns a disk on which these files are durable, so that no crash can lose them.
 func durable(t *testing.T, files map[string]string) *Disk {
 	t.Helper()
 	m := vfs.NewMem()
@@ -49,12 +49,12 @@ func durable(t *testing.T, files map[string]string) *Disk {
 	return New(m)
 }
 
-// show writes a file system as text: names and contents, and of a second name
-// of a file the first one.
+// show describes a file system as text: the name and the content of each file. For a second name of a file, it shows
+// the first name in place of the content.
 func show(t *testing.T, m *vfs.Mem) string {
 	t.Helper()
 	var b strings.Builder
-	first := make(map[any]string) // names by inode
+	first := make(map[any]string) // first maps an inode to the first name of its file.
 	for _, name := range m.Names() {
 		if strings.HasSuffix(name, "/") {
 			fmt.Fprintf(&b, "%s ", name)
@@ -74,7 +74,7 @@ func show(t *testing.T, m *vfs.Mem) string {
 	return strings.TrimSpace(b.String())
 }
 
-// images returns all images as text, and fails when two are the same.
+// images returns the text and the label of each image. It fails the test if two images are the same.
 func images(t *testing.T, d *Disk) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -89,7 +89,7 @@ func images(t *testing.T, d *Disk) map[string]string {
 	return all
 }
 
-// wantImages fails unless exactly those images are there.
+// wantImages fails the test unless the disk has exactly these images.
 func wantImages(t *testing.T, d *Disk, want ...string) {
 	t.Helper()
 	got := slices.Sorted(maps.Keys(images(t, d)))
@@ -107,10 +107,10 @@ func TestUnsyncedWriteCanBeLost(t *testing.T) {
 	all := images(t, d)
 	for _, want := range []string{
 		`a="old"`, `a="oldnew!"`,
-		`a="oldn"`, `a="oldnew"`, // torn
-		`a="old\x00\x00\x00\x00"`,             // only the length
-		`a="oldne\x00\x00"`,                   // the first half and the length
-		`a="old\x00\x00w!"`, `a="old\x00ew!"`, // the tail
+		`a="oldn"`, `a="oldnew"`, // The write is cut.
+		`a="old\x00\x00\x00\x00"`,             // Only the new length of the file is there.
+		`a="oldne\x00\x00"`,                   // The length and the first half of the bytes are there.
+		`a="old\x00\x00w!"`, `a="old\x00ew!"`, // The length and the last bytes are there.
 	} {
 		if _, ok := all[want]; !ok {
 			t.Errorf("no image %s among %v", want, slices.Sorted(maps.Keys(all)))

@@ -1,54 +1,45 @@
-// This file defines the disk, which numbers all operations, and the ways to stop the disk at an
-// operation.
+// This file defines the disk. The disk numbers all operations, and it can stop at an operation or make it fail.
 
-// Package crashfs simulates a disk that loses data which was not synced. It is only for
-// tests.
+// Package crashfs simulates a disk that loses what was not synced. It is only for tests.
 //
-// A [Disk] is used by one or more processes, each a [vfs.FS] of its own. Every operation
-// that changes something has a number. The disk can stop at an operation, which simulates a
-// crash of the machine. It can end one process, which releases the process's locks and loses
-// nothing else. And it can make an operation fail. Afterwards, [Disk.EachImage] lists the
-// possible contents of the disk after a crash.
+// One or more processes use a [Disk]. Each of them is a [vfs.FS] of its own. Every operation that changes something
+// has a number. The disk can do three things at an operation:
+//
+//   - It can stop, which simulates a crash of the machine.
+//   - It can end one process. This releases the locks of the process and loses nothing else.
+//   - It can make the operation fail.
+//
+// Afterwards, [Disk.EachImage] lists the possible contents of the disk after a crash.
 //
 // # The model
 //
-// The model is stricter than any real file system: it gives no guarantee that POSIX does not
-// give.
+// The model is stricter than any real file system: it gives no guarantee that POSIX does not give.
 //
-//   - A write or a truncation is pending until a Sync of the file, by any
-//     handle, returns nil. A Sync makes the bytes and the length durable, but
-//     no name.
-//   - A create, rename, remove or mkdir is a pending change of names until a
-//     SyncDir of its directory returns nil. SyncDir makes no bytes durable. A
-//     file whose name is durable and whose bytes are not may be empty.
-//   - In a crash each pending change is kept or lost on its own: a later one
-//     may be kept while an earlier one is lost.
-//   - A change is a new meaning of one name: "this name leads to that inode"
-//     or "to nothing". It counts even where a change before it was lost. So a
-//     rename whose temporary file's create was lost still gives the new name.
-//   - A rename within a directory is kept or lost as a whole. The name that is
-//     replaced leads to the old file or to the new one, never to nothing. (A
-//     remove of that name that is pending too, before or after, may of course
-//     be kept alone and leave nothing.)
-//   - A rename of a file between directories is two changes: the new name,
-//     then the end of the old one. A crash may leave both names, never
-//     neither. To sync the directory of the old name makes both changes
-//     durable; to sync that of the new name only the first. A rename of a
-//     directory is always one change, which syncing either makes durable.
-//   - A directory is never in two places. Where lost renames would have it so,
-//     the name that comes first in order keeps it.
-//   - A pending write is lost, kept, or kept in part: see [Disk.EachImage].
-//     Bytes that are lost read as what was there before, or as zeros after
-//     the old end of the file.
-//   - After a Sync that failed, what was pending counts as clean: reads still
-//     show it, later Syncs succeed and do not make it durable, and every crash
-//     from then on may keep or lose it. Only new writes over the same bytes
-//     help. Where such a Sync left a truncation, the length becomes
-//     durable with the next Sync that succeeds and has something to write.
-//     SyncDir fails in the same way.
-//   - The operation at which the disk stops was begun: a write or a change of
-//     names counts as pending, a Sync or SyncDir as not done. All of it having
-//     been done is among the images, too.
+//   - A write or a truncation is pending until a Sync of the file, by any handle, returns nil. A Sync makes the bytes
+//     and the length durable, but no name.
+//   - A create, rename, remove or mkdir is a pending change of names. It is pending until a SyncDir of its directory
+//     returns nil. SyncDir makes no bytes durable, so a file whose name is durable may be empty.
+//   - A crash keeps or loses each pending change on its own. It may keep a later change and lose an earlier one.
+//   - A change gives one name a new meaning: "this name leads to that inode" or "to nothing". It does not need the
+//     changes before it. So a rename of a temporary file gives the new name even if the create of the temporary file
+//     was lost.
+//   - A crash keeps or loses a rename within a directory as a whole. A name that the rename replaces leads to the old
+//     file or to the new one, never to nothing. (If a remove of that name is pending too, the crash may keep only the
+//     remove and leave nothing.)
+//   - A rename of a file between directories is two changes: first the new name, then the end of the old name. A
+//     crash may leave both names, but never neither. A sync of the old directory makes both changes durable. A sync
+//     of the new directory makes only the first change durable. A rename of a directory is always one change. A sync
+//     of either directory makes it durable.
+//   - A directory never has two names. If lost renames would give it two, it keeps the name that comes first in
+//     order.
+//   - A pending write is lost, kept, or kept in part (see [Disk.EachImage]). In place of lost bytes, readers find the
+//     earlier bytes, or zeros after the old end of the file.
+//   - After a Sync has failed, the pending changes count as clean. Reads still show them, but later Syncs succeed
+//     without making them durable, and every later crash may keep or lose them. Only new writes over the same bytes
+//     help. If the failed Sync left a truncation, the length becomes durable with the next Sync that succeeds and has
+//     something to write. SyncDir fails in the same way.
+//   - The operation at which the disk stops has begun. If it is a write or a change of names, it is pending. If it is
+//     a Sync or SyncDir, it has made nothing durable. So one of the images contains the operation completely.
 package crashfs
 
 import (
@@ -64,31 +55,31 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Errors of operations after a crash.
+// These errors are returned by all operations after the machine has crashed or the process was killed.
 var (
 	ErrCrashed = errors.New("the machine has crashed")
 	ErrKilled  = errors.New("the process was killed")
 )
 
-// Kind is a kind of operation, or a bitwise OR of several kinds.
+// Kind is a kind of operation. Several kinds can be combined by a bitwise OR.
 type Kind uint16
 
-// Kinds of numbered operations.
+// These are the kinds of operations that have a number.
 const (
-	Create   Kind = 1 << iota // a new file, including a lock file
-	Write                     // WriteAt
-	Truncate                  // Truncate, and opening an existing file with O_TRUNC
-	Sync                      // File.Sync
+	Create   Kind = 1 << iota // creation of a file, also of a lock file
+	Write                     // one call of WriteAt
+	Truncate                  // one call of Truncate, or of OpenFile with O_TRUNC for a file that exists
+	Sync                      // one call of File.Sync
 	Rename
 	Remove
-	Mkdir // one for each directory that is created
+	Mkdir // creation of one directory
 	SyncDir
-	SyncAll // the sync in Process.SyncAfter
+	SyncAll // sync at the end of Process.SyncAfter
 )
 
 var kindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir", "syncall"}
 
-// String returns the kind's word, or words joined by "|".
+// String returns the name of the kind. For several kinds, it joins the names by "|".
 func (k Kind) String() string {
 	var words []string
 	for i, w := range kindNames {
@@ -99,16 +90,16 @@ func (k Kind) String() string {
 	return strings.Join(words, "|")
 }
 
-// Op is an operation that a process requested, whether it succeeded or not.
+// Op records an operation that a process requested. The operation may have failed.
 type Op struct {
-	N    int // number, from 1, for the whole disk
-	Proc int // number of the process, from 1
+	N    int // number of the operation on this disk, from 1
+	Proc int // number of the process that requested the operation, from 1
 	Kind Kind
 	Name string
-	To   string // new name, for a rename
-	Off  int64  // offset of a write, or new length for a truncation
-	Len  int    // number of bytes, for a write
-	Err  error  // returned error
+	To   string // new name of a rename
+	Off  int64  // offset of a write, or new length of a truncation
+	Len  int    // number of bytes of a write
+	Err  error  // error that the process got (nil if the operation succeeded)
 }
 
 // String describes the operation, such as "#7 write a.log @128+64".
@@ -130,28 +121,28 @@ func (o Op) String() string {
 	return s
 }
 
-// Fault makes an operation fail. It affects the first operation from number At on that is of one of the Kinds.
+// Fault makes an operation fail. It strikes the first operation of one of the Kinds whose number is At or more.
 type Fault struct {
 	At      int
-	Kinds   Kind  // 0 means any
-	Err     error // returned error, such as syscall.EIO or syscall.ENOSPC
-	Short   int   // number of bytes that a failing write still writes
-	Forever bool  // also affect all later operations
-	Done    bool  // perform the operation despite the error
+	Kinds   Kind  // kinds of operations that can fail (0 means all)
+	Err     error // error that the process gets, such as syscall.EIO or syscall.ENOSPC
+	Short   int   // number of bytes that a write still writes before it fails
+	Forever bool  // whether the fault also strikes all later operations of the Kinds
+	Done    bool  // whether the operation is performed although it returns the error
 }
 
-// Disk simulates a disk that loses data which was not synced. The methods of a disk and of its processes are
-// safe for concurrent use.
+// Disk simulates a disk that loses what was not synced. Several goroutines may call the methods of a disk and of its
+// processes at the same time.
 type Disk struct {
-	mu        sync.Mutex // guards all following fields
-	live      *vfs.Mem   // contents as processes see them (page cache)
-	state     diskState  // durable contents and pending operations
+	mu        sync.Mutex // mu guards all fields below.
+	live      *vfs.Mem   // contents that processes see, durable or not (page cache)
+	state     diskState  // durable contents, and the operations that are pending
 	log       []Op
-	stopAt    int // 0 means never
+	stopAt    int // number of the operation at which the machine crashes (0 means none)
 	isStopped bool
 	faults    []Fault
 	procs     int
-	locks     map[uint64]*fileLock // by the inode of the lock file
+	locks     map[uint64]*fileLock // held locks, by the inode of the lock file
 }
 
 // New returns a disk with a durable copy of img. If img is nil, the disk is empty.
@@ -163,7 +154,7 @@ func New(img *vfs.Mem) *Disk {
 	return &Disk{live: live, state: newState(live), locks: make(map[uint64]*fileLock)}
 }
 
-// Process returns a new process, which is the file system as that process sees it.
+// Process starts a process on the disk. The result is the file system as the process sees it.
 func (d *Disk) Process() *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,31 +162,31 @@ func (d *Disk) Process() *Process {
 	return &Process{disk: d, id: d.procs, heldLocks: make(map[*fileLock]bool)}
 }
 
-// Kill ends a process, so that the process's locks are released and its files are closed. The data
-// that the process wrote stays in the page cache, and can still be lost in a crash.
+// Kill ends a process now. This closes the files of the process and releases its locks. What the process wrote stays
+// in the page cache, and a crash can still lose it.
 func (d *Disk) Kill(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p.killNow()
 }
 
-// KillAt ends the process at operation n, if the process performs that operation. See
-// [Disk.StopAt] for the fate of the operation.
+// KillAt ends the process at operation n, if n is an operation of this process. [Disk.StopAt] tells what happens to
+// the operation itself.
 func (d *Disk) KillAt(p *Process, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p.killAt = n
 }
 
-// StopAt makes the machine crash at operation n: this operation and all later ones return
-// [ErrCrashed]. 0 means never.
+// StopAt makes the machine crash at operation n. This operation and all later ones return [ErrCrashed]. If n is 0, the
+// machine does not crash.
 func (d *Disk) StopAt(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopAt = n
 }
 
-// Stop makes the machine crash now.
+// Stop makes the machine crash now, between two operations.
 func (d *Disk) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,21 +200,21 @@ func (d *Disk) HasCrashed() bool {
 	return d.isStopped
 }
 
-// Inject adds a fault.
+// Inject adds a fault. Of several faults that fit an operation, the one that was added first strikes.
 func (d *Disk) Inject(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = append(d.faults, f)
 }
 
-// Mend removes all remaining faults.
+// Mend removes the faults that are left, so that later operations succeed.
 func (d *Disk) Mend() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = nil
 }
 
-// CountOps returns the number of operations so far.
+// CountOps returns the number of operations so far. It is also the number of the last operation.
 func (d *Disk) CountOps() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -237,17 +228,16 @@ func (d *Disk) Log() []Op {
 	return slices.Clip(d.log)
 }
 
-// Live returns a copy of the contents as processes see them. They remain if all processes
-// are killed and the machine keeps running.
+// Live returns a copy of the contents that processes see. They are what remains if all processes are killed and the
+// machine does not crash.
 func (d *Disk) Live() *vfs.Mem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.live.Clone()
 }
 
-// Clone returns a copy of the disk with its pending operations, as if all processes had been
-// killed. The copy has no processes, locks or faults, and no stop. It continues the
-// numbering of operations.
+// Clone returns a copy of the disk with its pending operations. The copy looks as if all processes had been killed: it
+// has no processes and no locks. It also has no faults and does not stop. It continues the numbers of operations.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -259,9 +249,10 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// doOp numbers an operation and performs it or lets it fail. The caller holds mu and has checked
-// that the process is alive. If a fault occurs and fail is not nil, doOp calls fail for the
-// remaining effects of the failed operation.
+// doOp gives the operation a number and records it. It calls perform to perform the operation. If a fault strikes, it
+// calls fail instead, which must do what the failed operation still does; only a fault with Done set calls perform
+// too. At a Sync or SyncDir at which the disk stops or the process ends, it calls neither. fail may be nil. The caller
+// holds mu and has checked that the process is alive.
 func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.disk
 	op.N, op.Proc = len(d.log)+1, p.id
@@ -299,7 +290,8 @@ func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Faul
 	return err
 }
 
-// matchFault returns the fault that affects the operation. The bool is false if there is none.
+// matchFault returns the fault that strikes the operation. It removes the fault, unless the fault also strikes later
+// operations. The bool is false if no fault strikes.
 func (d *Disk) matchFault(op Op) (Fault, bool) {
 	for i, f := range d.faults {
 		isOtherKind := f.Kinds != 0 && f.Kinds&op.Kind == 0
@@ -314,7 +306,7 @@ func (d *Disk) matchFault(op Op) (Fault, bool) {
 	return Fault{}, false
 }
 
-// inodeNumber returns the number of the inode to which a name refers now.
+// inodeNumber returns the inode to which the name leads at present.
 func (d *Disk) inodeNumber(name string) (uint64, error) {
 	info, err := d.live.Stat(name)
 	if err != nil {
@@ -323,8 +315,8 @@ func (d *Disk) inodeNumber(name string) (uint64, error) {
 	return info.Sys().(uint64), nil
 }
 
-// parentEntry returns the inode of a name's directory, which must exist, and the last element of
-// the name.
+// parentEntry splits a name. It returns the inode of the directory, which must exist, and the last element of the
+// name.
 func (d *Disk) parentEntry(name string) (dir uint64, base string, err error) {
 	dir, err = d.inodeNumber(path.Dir(name))
 	return dir, path.Base(name), err

@@ -1,4 +1,4 @@
-// This file defines the possible effects of a crash on one write.
+// This file defines what a crash can do to one write.
 
 package crashfs
 
@@ -7,23 +7,23 @@ import (
 	"strconv"
 )
 
-// writeFate is the effect of a crash on a pending write or truncation.
+// writeFate tells what remains of a pending write or truncation after a crash.
 type writeFate struct {
 	form fateForm
-	size int // offset in the write's bytes at which it is cut, for head, grown and tail
+	size int // offset in the bytes of the write at which the write is cut, for fateHead, fateGrown and fateTail
 }
 
 type fateForm uint8
 
 const (
 	fateLost  fateForm = iota
-	fateKept           // completely written
-	fateHead           // only the first bytes were written, and the file ends there
-	fateGrown          // only the first bytes, perhaps none, were written, but the file has its full new length
-	fateTail           // the first bytes are missing, but the file has its full new length
+	fateKept           // All bytes of the write remain.
+	fateHead           // Only the first bytes remain, and the file ends after them.
+	fateGrown          // Only the first bytes remain, perhaps none, but the file has its full new length.
+	fateTail           // The first bytes are missing, but the file has its full new length.
 )
 
-// describe describes the fate of the operation op, for a label.
+// describe returns the part of a label that tells what happened to the operation op.
 func (f writeFate) describe(op string) string {
 	switch f.form {
 	case fateLost:
@@ -41,8 +41,8 @@ func (f writeFate) describe(op string) string {
 	return "kept " + op
 }
 
-// applyTo applies the surviving part of the operation to a file's bytes. It modifies buf, and returns buf or a
-// new slice with the result.
+// applyTo changes the bytes of a file as the operation does with this fate. It may write to buf. It returns buf or a
+// new slice.
 func (op *dataOp) applyTo(buf []byte, f writeFate) []byte {
 	if f.form == fateLost {
 		return buf
@@ -64,7 +64,7 @@ func (op *dataOp) applyTo(buf []byte, f writeFate) []byte {
 	return buf
 }
 
-// endOffset returns the minimum length that the file has after the surviving part of a write, or 0 if the
+// endOffset returns the length that the file has at least after the operation with this fate. It returns 0 if the
 // operation does not extend the file.
 func (op *dataOp) endOffset(f writeFate) int64 {
 	switch {
@@ -76,11 +76,11 @@ func (op *dataOp) endOffset(f writeFate) int64 {
 	return op.op.Off + int64(len(op.data))
 }
 
-// resizeBuffer changes the length of buf. New bytes are zero.
+// resizeBuffer returns buf with the length size. New bytes are zero.
 func resizeBuffer(buf []byte, size int64) []byte {
 	old := len(buf)
 	if int(size) <= old {
-		return buf[:size:size] // limit the capacity, because the bytes after it may be shared
+		return buf[:size:size] // The capacity is limited, because another slice may use the bytes after it.
 	}
 	buf = slices.Grow(buf, int(size)-old)[:size]
 	clear(buf[old:])
@@ -88,13 +88,13 @@ func resizeBuffer(buf []byte, size int64) []byte {
 }
 
 const (
-	sectorSize = 512 // bytes that a disk writes atomically
-	fineLimit  = 256 // writes of at most this many bytes are cut at every third byte
-	edgeCount  = 64  // longer writes are cut at this many bytes at each end
-	maxSectors = 32  // maximum number of sector boundaries at which a write is cut
+	sectorSize = 512 // number of bytes that a disk writes completely or not at all
+	fineLimit  = 256 // A write of at most this many bytes is cut at every third byte.
+	edgeCount  = 64  // A longer write is cut only within this many bytes of each end.
+	maxSectors = 32  // maximum number of sector boundaries at which one write is cut
 )
 
-// possibleFates returns the ways in which a write may be kept in part.
+// possibleFates returns the fates in which only a part of the write remains.
 func (op *dataOp) possibleFates() []writeFate {
 	size := len(op.data)
 	if op.op.Kind != Write || size == 0 {
@@ -127,8 +127,8 @@ func (op *dataOp) possibleFates() []writeFate {
 	return fates
 }
 
-// sectorBoundaries returns the offsets in the write's bytes at which a sector of the file begins: at
-// most maxSectors, spread evenly.
+// sectorBoundaries returns offsets in the bytes of the write at which a sector of the file begins. If there are more
+// than maxSectors, it returns that many of them, evenly spread.
 func (op *dataOp) sectorBoundaries() []int {
 	first := sectorSize - int(op.op.Off%sectorSize)
 	count := 0

@@ -1,4 +1,4 @@
-// Failed operations: what a sync that failed leaves pending.
+// This file tests operations that fail, and what is still pending after a sync has failed.
 
 package crashfs
 
@@ -21,16 +21,16 @@ func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
 		t.Fatalf("Sync = %v, want %v", err, syscall.EIO)
 	}
 	must(t, f.Sync())
-	must(t, open(t, d.Process(), "a").Sync()) // nor by another handle
+	must(t, open(t, d.Process(), "a").Sync()) // A sync by another handle does not make the byte durable either.
 	wantImages(t, d, `a=""`, `a="\x00"`, `a="A"`)
 	if got, err := vfs.ReadFile(p, "a", -1); string(got) != "A" || err != nil {
 		t.Errorf("ReadFile = %q, %v, want %q, nil", got, err, "A")
 	}
-	// What is written later is durable; the byte before it stays unknown.
+	// A byte that is written later is durable. The byte before it may still be lost.
 	write(t, f, 1, "B")
 	must(t, f.Sync())
 	wantImages(t, d, `a="\x00B"`, `a="AB"`)
-	// Writing the same bytes again is what helps.
+	// Only a second write of the same byte makes it durable.
 	write(t, f, 0, "A")
 	must(t, f.Sync())
 	wantImages(t, d, `a="AB"`)
@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 	if got := show(t, d.Live()); got != `a="XYc" b="b"` {
 		t.Errorf("after a short write: %s", got)
 	}
-	write(t, f, 0, "XYZ") // once is over
+	write(t, f, 0, "XYZ") // The fault strikes only once, so this write succeeds.
 
 	d.Inject(Fault{At: d.CountOps() + 2, Err: syscall.EIO, Forever: true})
 	write(t, f, 0, "123")

@@ -15,7 +15,7 @@ import (
 // openFile is an open file of a process.
 type openFile struct {
 	process *Process
-	mem     vfs.File // the page cache
+	mem     vfs.File // the file in the page cache
 	node    *inode
 	name    string
 }
@@ -60,7 +60,7 @@ func (f *openFile) Truncate(size int64) error {
 	return f.truncateTo(size)
 }
 
-// truncateTo is like Truncate, but the caller holds the Disk's mu.
+// truncateTo truncates the file like Truncate. The caller holds the mutex of the disk.
 func (f *openFile) truncateTo(size int64) error {
 	return f.process.doOp(Op{Kind: Truncate, Name: f.name, Off: size}, func(op Op) error {
 		if err := f.mem.Truncate(size); err != nil {
@@ -71,7 +71,7 @@ func (f *openFile) truncateTo(size int64) error {
 	}, nil)
 }
 
-// addPending records an operation as pending.
+// addPending adds an operation to the pending operations of the file.
 func (f *openFile) addPending(op *dataOp) {
 	f.node.ops = append(f.node.ops, op)
 	if info, err := f.mem.Stat(); err == nil {
@@ -86,7 +86,7 @@ func (f *openFile) Sync() error {
 		return err
 	}
 	if err := f.mem.Sync(); err != nil {
-		return err // the file is closed
+		return err // The file was closed before.
 	}
 	return f.process.doOp(Op{Kind: Sync, Name: f.name},
 		func(Op) error { f.node.makeDurable(); return nil },
@@ -111,7 +111,7 @@ func (f *openFile) Close() error {
 	return f.closeFile()
 }
 
-// closeFile is like Close, but the caller holds the Disk's mu.
+// closeFile closes the file like Close. The caller holds the mutex of the disk.
 func (f *openFile) closeFile() error {
 	if i := slices.Index(f.process.files, f); i >= 0 {
 		f.process.files = slices.Delete(f.process.files, i, i+1)
@@ -120,15 +120,15 @@ func (f *openFile) closeFile() error {
 	return f.mem.Close()
 }
 
-// fileLock is a lock of a process. The Disk's mu guards its fields.
+// fileLock is a lock of a process. The mutex of the disk guards its fields.
 type fileLock struct {
 	p        *Process
 	name     string
-	ino      uint64 // inode of the lock file while the lock is held, otherwise 0
+	ino      uint64 // inode of the lock file (0 while this lock is not held)
 	isClosed bool
 }
 
-// OpenLock opens a lock file, and creates it if necessary.
+// OpenLock opens the lock file with this name. It creates the file if there is none.
 func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// lockedInode returns the inode of the lock file, and creates a missing lock file.
+// lockedInode returns the inode of the lock file. It creates the file if there is none.
 func (l *fileLock) lockedInode() (uint64, error) {
 	info, err := l.p.disk.live.Stat(l.name)
 	switch {
@@ -207,7 +207,7 @@ func (l *fileLock) Close() error {
 	return nil
 }
 
-// releaseLock releases the lock if it is held. The caller holds the Disk's mu.
+// releaseLock releases the lock if it is held. The caller holds the mutex of the disk.
 func (l *fileLock) releaseLock() {
 	if l.ino != 0 {
 		delete(l.p.disk.locks, l.ino)

@@ -1,4 +1,4 @@
-// This file enumerates the possible contents of the disk after a crash.
+// This file lists the possible contents of the disk after a crash.
 
 package crashfs
 
@@ -11,39 +11,39 @@ import (
 )
 
 const (
-	allNames  = 6 // up to this many pending name changes, every subset is tried
-	allData   = 4 // the same for writes and truncations
-	tornFirst = 8 // number of pending writes at the beginning that are tried in parts, if there are many
-	tornLast  = 8 // the same at the end
+	allNames  = 6 // maximum number of pending name changes for which every subset is tried
+	allData   = 4 // maximum number of pending writes and truncations for which every subset is tried
+	tornFirst = 8 // number of pending writes at the beginning that are cut if there are too many to cut all
+	tornLast  = 8 // number of pending writes at the end that are cut if there are too many to cut all
 )
 
-// EachImage yields the possible contents of the disk after a crash at this moment, each with a label that describes
-// the losses. The disk is not changed and may be used meanwhile. The caller owns each image.
+// EachImage yields the possible contents of the disk after a crash at this moment. Each comes with a label that tells
+// what is lost. The disk does not change and may be used meanwhile. The caller owns each image.
 //
-// A change is pending if it may be lost. EachImage tries every subset of the pending changes to names. For each
-// subset, it takes the files that then have a name, and tries every subset of the pending writes and truncations in
-// these files. If there are more than 6 changes to names, or more than 4 writes and truncations, it tries only some
-// subsets: none, all, all but a single change, a single change, and every prefix.
+// A change is pending if a crash may lose it. EachImage tries every subset of the pending changes of names. Each
+// subset leaves some files with names. For these files, EachImage tries every subset of the pending writes and
+// truncations. If there are more than 6 changes of names, or more than 4 writes and truncations, it tries only some
+// subsets: none, all, all but one change, one change, and every prefix.
 //
-// A write may also reach the disk in part. EachImage tries each write in three ways:
+// A part of a write may also reach the disk. EachImage tries each write in three ways:
 //
-//   - Only its first bytes are in the file, which ends there. The write is cut after byte 1, after
-//     every third byte, and before its last byte. A write of more than 256 bytes is cut only within
-//     its first and last 64 bytes, and at up to 32 boundaries of sectors of 512 bytes.
+//   - Only its first bytes are in the file, and the file ends after them. The write is cut after byte 1, after every
+//     third byte, and before its last byte. A write of more than 256 bytes is cut only within its first and last 64
+//     bytes, and at up to 32 boundaries of sectors of 512 bytes.
 //   - The file has its full length, but none of the bytes.
-//   - The file has its full length, but only the first or the last bytes. The write is cut at some
-//     places and at the boundaries of sectors.
+//   - The file has its full length, but only the first or the last bytes. The write is cut at some places and at the
+//     boundaries of sectors.
 //
-// Meanwhile, all other writes are kept, all are lost, or those before this write are kept. If there are more than 16
-// writes, only the first 8 and the last 8 are tried in this way.
+// Each of these is combined with three cases: all other writes are kept, all are lost, and only the writes before this
+// one are kept. If there are more than 16 writes, only the first 8 and the last 8 are cut.
 //
 // Images with the same names, permissions and bytes are yielded once, even if their times differ.
 func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
 	d.EachSketch(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
 }
 
-// EachSketch is like EachImage, but builds an image only if the caller requests the image. Use it
-// if you need only a few images.
+// EachSketch yields the same contents as EachImage, but as sketches. A sketch builds its image only when the caller
+// asks for it. This saves time if only a few images are needed.
 func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
@@ -69,49 +69,49 @@ func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 	})
 }
 
-// imageEnumerator is the state of one EachImage or EachSketch call.
+// imageEnumerator is the state of one call of EachImage or EachSketch.
 type imageEnumerator struct {
 	state    *diskState
 	yield    func(*Sketch) bool
-	seenSums map[uint64]bool   // hashes of the images so far
-	trees    map[uint64]bool   // hashes of the name trees so far
-	hashes   map[string]uint64 // hashes of file contents, by inode and fates
+	seenSums map[uint64]bool   // hashes of the images that were yielded
+	trees    map[uint64]bool   // hashes of the trees of names that were tried
+	hashes   map[string]uint64 // hash of a file's content, by the inode and the fates of its operations
 	scratch  []byte
-	texts    map[*dataOp]string // descriptions of operations
-	wholes   map[*inode][]byte  // contents of files with a single pending write
+	texts    map[*dataOp]string // description of each operation, for labels
+	wholes   map[*inode][]byte  // for each file with a single pending write at its end: the content with that write
 	key      []byte
-	sketch   Sketch // the sketch that is being yielded
+	sketch   Sketch // sketch that is yielded; it is reused for the next image
 }
 
-// Sketch describes one possible content of the disk. The receiving function must not use a Sketch
-// after it has returned.
+// Sketch describes one possible content of the disk. It is valid only until the function that got it returns.
 type Sketch struct {
 	enumerator *imageEnumerator
 	tree       *fileTree
 	fates      []writeFate
-	files      []uint64 // hash of each file's content
+	files      []uint64 // hash of the content of each file, in the order of the tree's files
 	sum        uint64
 }
 
-// treePlace is a name in an image.
+// treePlace is a name in an image, with the file or directory to which it leads.
 type treePlace struct {
 	name string
 	node *inode
-	hash uint64 // hash of the name and the permissions
-	link int    // index of an earlier place with the same file, or -1
-	file int    // index into the tree's files, or -1 for a directory
+	hash uint64 // hash of the name and its permissions
+	link int    // index of an earlier place with the same file (-1 if there is none)
+	file int    // index in the files of the tree (-1 for a directory)
 }
 
-// fileTree contains the names of an image.
+// fileTree contains all names of an image, and the files to which they lead.
 type fileTree struct {
 	places []treePlace
-	files  []*inode  // in the order of places
-	ops    []*dataOp // pending operations on these files, oldest first
-	index  [][]int   // indexes into ops, for each file
+	files  []*inode  // files in the order of places
+	ops    []*dataOp // pending operations on the files, the oldest first
+	index  [][]int   // for each file, the indexes of its operations in ops
 	label  string
 }
 
-// chooseNames tries one subset of the name changes with all possible fates of the pending bytes.
+// chooseNames builds the names that remain with one subset of the changes. It yields images with all fates of the
+// pending writes. It returns false if the caller wants no more images.
 func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	t, hash := e.buildTree(keep)
 	if e.trees[hash] {
@@ -158,7 +158,8 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	return true
 }
 
-// buildTree builds the names that remain, and a hash of their files and directories.
+// buildTree returns the names that remain if only the chosen changes are kept. The second result is a hash of these
+// names and their files.
 func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
@@ -232,7 +233,8 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	return t, hash
 }
 
-// yieldImage yields one image unless an equal one was yielded before.
+// yieldImage yields the image with these fates, unless an equal image was yielded before. It returns false if the
+// caller wants no more images.
 func (e *imageEnumerator) yieldImage(t *fileTree, fates []writeFate) bool {
 	im := &e.sketch
 	im.enumerator = e
@@ -251,7 +253,7 @@ func (e *imageEnumerator) yieldImage(t *fileTree, fates []writeFate) bool {
 	return e.yield(im)
 }
 
-// Sum returns the result of [Sum] for the image.
+// Sum returns the hash that [Sum] returns for the image, without building the image.
 func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 	if skip == nil && im.sum != 0 {
 		return im.sum
@@ -268,7 +270,7 @@ func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 	return h
 }
 
-// Any reports whether fn returns true for the name of any file in the image.
+// Any reports whether fn returns true for the name of a file in the image.
 func (im *Sketch) Any(fn func(name string) bool) bool {
 	return slices.ContainsFunc(im.tree.places, func(p treePlace) bool { return p.file >= 0 && fn(p.name) })
 }
@@ -288,17 +290,17 @@ func (im *Sketch) Mem() *vfs.Mem {
 			err = img.MkdirAll(p.name, p.node.mode)
 		}
 		if err != nil {
-			panic(err) // cannot happen: the names are unique, and parents come first
+			panic(err) // This cannot happen: the names are unique, and each directory comes before its files.
 		}
 	}
 	return img
 }
 
-// Label describes the losses.
+// Label tells what is lost in this image.
 func (im *Sketch) Label() string { return im.enumerator.imageLabel(im.tree, im.fates) }
 
-// hashFile returns the hash of a file's content after its operations. Their fates are at the
-// given indexes of fates.
+// hashFile returns the hash of the content of a file after its pending operations. index contains the positions of
+// their fates in fates.
 func (e *imageEnumerator) hashFile(n *inode, index []int, fates []writeFate) uint64 {
 	e.key = append(e.key[:0], byte(n.number), byte(n.number>>8), byte(n.number>>16), byte(n.number>>24))
 	e.key = append(e.key, byte(n.number>>32), byte(n.number>>40), byte(n.number>>48), byte(n.number>>56))
@@ -314,15 +316,15 @@ func (e *imageEnumerator) hashFile(n *inode, index []int, fates []writeFate) uin
 	return h
 }
 
-// buildFile returns a file's content after the file's operations. If room is not nil, buildFile
-// uses the memory in room. Several images may share the result, so a caller must copy the result
-// before writing to it.
+// buildFile returns the content of a file after its pending operations. If room is not nil, buildFile may store the
+// content there, and the next call overwrites it. Several images may share the result, so callers must copy it before
+// they write to it.
 func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates []writeFate) []byte {
 	if len(n.ops) == 0 {
 		return slices.Clip(n.base)
 	}
-	// Most crashes leave a single appended record pending. All its partial versions are
-	// prefixes of one slice, which is built only once.
+	// After most crashes, a single record at the end of a file is pending. All its parts are prefixes of one slice,
+	// which is built only once.
 	op := n.ops[0]
 	isAppend := op.op.Kind == Write && op.op.Off == int64(len(n.base))
 	if len(n.ops) == 1 && isAppend {
@@ -345,7 +347,8 @@ func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates [
 	for _, op := range n.ops {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
-	// The bytes after the length of data are zero unless a truncation removes them.
+	// The bytes between the length and the capacity of data are zeros, so data can grow without clearing them. After a
+	// truncation this need not hold.
 	var data []byte
 	if room == nil {
 		data = make([]byte, size)
@@ -366,7 +369,7 @@ func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates [
 	return slices.Clip(data)
 }
 
-// imageLabel describes the losses.
+// imageLabel returns a label that tells what is lost with these fates.
 func (e *imageEnumerator) imageLabel(t *fileTree, fates []writeFate) string {
 	var b strings.Builder
 	b.WriteString(t.label)
@@ -391,11 +394,10 @@ func (e *imageEnumerator) imageLabel(t *fileTree, fates []writeFate) string {
 	return b.String()
 }
 
-// eachSubset calls try for the subsets of n things. If there are more than limit things, it
-// tries only some subsets: all, none, the prefixes, all but a single thing, and a single
-// thing. The full set comes first and the empty set last. If several subsets have the same
-// image, the subset with the fewest losses is therefore tried first. eachSubset stops and
-// returns false if try returns false.
+// eachSubset calls try for the subsets of n things. If n is greater than limit, it tries only some subsets: all
+// things, none, every prefix, all but one thing, and one thing alone. It begins with all things and ends with none. So
+// if several subsets lead to the same image, the subset with the fewest losses comes first. eachSubset stops and
+// returns false as soon as try returns false.
 func eachSubset(n, limit int, try func(keep []bool) bool) bool {
 	keep := make([]bool, n)
 	fill := func(in func(i int) bool) bool {

@@ -1,4 +1,4 @@
-// Disk images after a crash: their number and their content.
+// This file tests how many images of the disk a crash can leave, and their content.
 
 package crashfs
 
@@ -58,9 +58,9 @@ func TestManyPendingChangesAreBounded(t *testing.T) {
 	}
 }
 
-// TestKeptMeansLive does random things and checks what must hold at any time:
-// the image of "all kept" is what the processes see, no sync makes an image
-// possible that was not so before, and after syncing everything there is one.
+// TestKeptMeansLive performs random operations. After each of them, the image that keeps everything must be what the
+// processes see. A sync must not make an image possible that was impossible before. After all files and directories
+// are synced, a single image must be left.
 func TestKeptMeansLive(t *testing.T) {
 	syncs := 0
 	for seed := range uint64(100) {
@@ -72,7 +72,7 @@ func TestKeptMeansLive(t *testing.T) {
 		failed := false
 		pick := func() string { return names[r.IntN(len(names))] }
 		for range 30 {
-			var before *Disk // before a sync
+			var before *Disk // copy of the disk before the sync, if this step is one
 			switch r.IntN(9) {
 			case 0, 1, 2:
 				f := open(t, p, pick())
@@ -114,9 +114,8 @@ func TestKeptMeansLive(t *testing.T) {
 			if last != live {
 				t.Fatalf("seed %d: all kept = %s, want %s, after %v", seed, last, live, d.Log())
 			}
-			// What a failed sync left is cut in pieces by later writes, and
-			// which writes are torn together is a choice: both may make new
-			// images.
+			// After a failed sync, later writes cut the pending write into pieces. Which pieces are lost together is a
+			// choice of this package. Both can make new images, so such steps are not checked.
 			if before != nil && !failed && len(before.state.names) <= 4 && pendingOps(before) <= 3 {
 				syncs++
 				was := images(t, before)
@@ -148,7 +147,7 @@ func TestKeptMeansLive(t *testing.T) {
 	}
 }
 
-// pendingOps returns how many writes and truncations are pending.
+// pendingOps returns the number of writes and truncations that are pending on the disk.
 func pendingOps(d *Disk) int {
 	n := 0
 	for _, node := range d.state.nodes {
@@ -157,7 +156,7 @@ func pendingOps(d *Disk) int {
 	return n
 }
 
-// keepAll calls fn with the image that lost nothing.
+// keepAll calls fn with the image in which nothing is lost.
 func keepAll(d *Disk, fn func(img *vfs.Mem)) {
 	d.EachImage(func(img *vfs.Mem, label string) bool {
 		if label == "all kept" {
@@ -189,8 +188,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// BenchmarkImages gives the time of one image of a small store to which a
-// record of 200 bytes is being appended.
+// BenchmarkImages measures the time for one image. The disk contains a small store to which a record of 200 bytes is
+// being appended.
 func BenchmarkImages(b *testing.B) {
 	m := vfs.NewMem()
 	for name, size := range map[string]int{"memory.oxbow": 4096, "memory.oxbow.lock": 32, "MEMORY.md": 900} {
@@ -217,7 +216,7 @@ func BenchmarkImages(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(images), "ns/image")
 }
 
-// BenchmarkRun gives the time of making a disk and appending to it once.
+// BenchmarkRun measures the time for creating a disk and appending to it once.
 func BenchmarkRun(b *testing.B) {
 	m := vfs.NewMem()
 	if err := m.Put("memory.oxbow", make([]byte, 4096), 0o600, m.Now()); err != nil {

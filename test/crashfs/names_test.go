@@ -1,4 +1,4 @@
-// Names in a crash: renames, removals and directories that are not synced.
+// This file tests what a crash does to names: renames, removals and directories that are not synced.
 
 package crashfs
 

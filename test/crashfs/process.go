@@ -1,4 +1,4 @@
-// This file implements the file system as one process sees it.
+// This file implements the file system that one process sees.
 
 package crashfs
 
@@ -11,15 +11,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Process is a process that uses a [Disk]. After it was killed or the machine has crashed,
-// all calls fail with [ErrKilled] or [ErrCrashed].
+// Process is a process that uses a [Disk]. After the process was killed, its calls return [ErrKilled]. After the
+// machine has crashed, they return [ErrCrashed].
 type Process struct {
 	disk      *Disk
 	id        int
-	isDead    bool // guarded, like the following fields, by the Disk's mu
+	isDead    bool // The mutex of the disk guards this field and the following ones.
 	killAt    int
 	heldLocks map[*fileLock]bool
-	files     []*openFile // open files
+	files     []*openFile // files that the process has open
 }
 
 var (
@@ -28,7 +28,7 @@ var (
 	_ vfs.BulkSyncer   = (*Process)(nil)
 )
 
-// killNow ends the process. The caller holds the Disk's mu.
+// killNow ends the process. The caller holds the mutex of the disk.
 func (p *Process) killNow() {
 	p.isDead = true
 	for l := range p.heldLocks {
@@ -40,8 +40,8 @@ func (p *Process) killNow() {
 	p.files = nil
 }
 
-// checkAlive returns the error that calls of a dead process return, or nil if the process is
-// alive. The caller holds the Disk's mu.
+// checkAlive returns [ErrKilled] or [ErrCrashed] if the process has ended, and nil otherwise. The caller holds the
+// mutex of the disk.
 func (p *Process) checkAlive() error {
 	switch {
 	case p.disk.isStopped:
@@ -52,11 +52,11 @@ func (p *Process) checkAlive() error {
 	return nil
 }
 
-// NextTemp returns the next number for temporary files, which is unique for the whole disk.
+// NextTemp returns the next number for the name of a temporary file. No other process of the disk gets the same
+// number.
 func (p *Process) NextTemp() uint64 { return p.disk.live.NextTemp() }
 
-// OpenFile opens a file. Creating a file counts as one operation, and so does truncating an
-// existing one.
+// OpenFile opens a file. If it creates the file or truncates an existing one, this counts as one operation.
 func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 		}
 		return p.newFile(f, name), nil
 	}
-	// Invalid combinations with O_TRUNC fail before the operation is counted.
+	// A forbidden combination of flags with O_TRUNC fails before it counts as an operation.
 	if flag&(os.O_WRONLY|os.O_RDWR) == 0 || flag&os.O_EXCL != 0 {
 		return p.disk.live.OpenFile(name, flag, perm)
 	}
@@ -90,7 +90,7 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 	return f, nil
 }
 
-// createFile creates and opens a file that does not exist.
+// createFile creates a file that does not exist, and opens it.
 func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	var f *openFile
 	err := p.doOp(Op{Kind: Create, Name: name}, func(op Op) error {
@@ -113,7 +113,7 @@ func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File,
 	return f, nil
 }
 
-// recordCreate records a file or directory that was just created.
+// recordCreate adds the file or directory that was just created to the pending changes of names.
 func (d *Disk) recordCreate(op Op) error {
 	info, err := d.live.Stat(op.Name)
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *Disk) recordCreate(op Op) error {
 }
 
 func (p *Process) newFile(mem vfs.File, name string) *openFile {
-	// Stat cannot fail for an open file of a Mem.
+	// Stat of a file in a Mem fails only if the file is closed, and this file is open.
 	info, err := mem.Stat()
 	if err != nil {
 		panic(err)
@@ -141,7 +141,7 @@ func (p *Process) newFile(mem vfs.File, name string) *openFile {
 	return f
 }
 
-// Stat describes the named file or directory.
+// Stat describes the file or directory with this name.
 func (p *Process) Stat(name string) (fs.FileInfo, error) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Process) Stat(name string) (fs.FileInfo, error) {
 	return p.disk.live.Stat(name)
 }
 
-// ReadDir lists a directory, sorted by name.
+// ReadDir lists a directory in the order of the names.
 func (p *Process) ReadDir(name string) ([]fs.DirEntry, error) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -161,7 +161,8 @@ func (p *Process) ReadDir(name string) ([]fs.DirEntry, error) {
 	return p.disk.live.ReadDir(name)
 }
 
-// MkdirAll creates a directory and its parents. Each counts as one operation.
+// MkdirAll creates a directory and those of its parents that do not exist. Each created directory counts as one
+// operation.
 func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -187,7 +188,8 @@ func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 func (p *Process) makeDir(name string, perm fs.FileMode) error {
 	_, err := p.disk.live.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return p.disk.live.MkdirAll(name, perm) // the directory exists, or a file is in the way
+		// MkdirAll creates nothing here: the name is a directory or a file already.
+		return p.disk.live.MkdirAll(name, perm)
 	}
 	return p.doOp(Op{Kind: Mkdir, Name: name}, func(op Op) error {
 		if err := p.disk.live.MkdirAll(name, perm); err != nil {
@@ -197,7 +199,7 @@ func (p *Process) makeDir(name string, perm fs.FileMode) error {
 	}, nil)
 }
 
-// Rename renames a file or directory.
+// Rename moves a file or directory to a new name.
 func (p *Process) Rename(oldname, newname string) error {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -212,11 +214,11 @@ func (p *Process) Rename(oldname, newname string) error {
 func (d *Disk) recordRename(op Op) error {
 	info, err := d.live.Stat(op.Name)
 	if err != nil {
-		return d.live.Rename(op.Name, op.To) // returns the proper error
+		return d.live.Rename(op.Name, op.To) // There is no file with the old name. Rename returns the error for that.
 	}
 	ino := info.Sys().(uint64)
 	if there, err := d.inodeNumber(op.To); err == nil && there == ino {
-		return d.live.Rename(op.Name, op.To) // both names refer to the same file, so nothing changes
+		return d.live.Rename(op.Name, op.To) // Both names lead to the same file, so nothing changes.
 	}
 	if err := d.live.Rename(op.Name, op.To); err != nil {
 		return err
@@ -240,7 +242,7 @@ func (d *Disk) recordRename(op Op) error {
 	return nil
 }
 
-// Remove deletes a file or an empty directory.
+// Remove removes a file or an empty directory.
 func (p *Process) Remove(name string) error {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -260,7 +262,7 @@ func (p *Process) Remove(name string) error {
 	}, nil)
 }
 
-// SyncDir makes the names in a directory durable.
+// SyncDir makes the pending changes of names in a directory durable.
 func (p *Process) SyncDir(name string) error {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -268,7 +270,7 @@ func (p *Process) SyncDir(name string) error {
 		return err
 	}
 	if err := p.disk.live.SyncDir(name); err != nil {
-		return err // the directory does not exist
+		return err // The directory does not exist.
 	}
 	dir, err := p.disk.inodeNumber(name)
 	if err != nil {
@@ -279,7 +281,7 @@ func (p *Process) SyncDir(name string) error {
 		func(Op, Fault) { p.disk.state.failDir(dir) })
 }
 
-// SyncAfter calls write and then makes all bytes and names durable.
+// SyncAfter calls write, and then makes all bytes and names on the disk durable.
 func (p *Process) SyncAfter(dir string, write func() error) error {
 	if err := write(); err != nil {
 		return err

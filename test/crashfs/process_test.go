@@ -1,4 +1,5 @@
-// The end of a process: a kill keeps what was written, a crash only what was synced.
+// This file tests the end of a process. A kill keeps everything that the process wrote. A crash keeps only what was
+// synced.
 
 package crashfs
 
@@ -71,7 +72,7 @@ func TestKillReleasesLocksAndKeepsTheCache(t *testing.T) {
 func TestKillAt(t *testing.T) {
 	d := New(nil)
 	p, q := d.Process(), d.Process()
-	f := open(t, p, "a") // 1
+	f := open(t, p, "a") // This is operation 1.
 	d.KillAt(p, 2)
 	if _, err := f.WriteAt([]byte("x"), 0); !errors.Is(err, ErrKilled) {
 		t.Errorf("WriteAt = %v, want %v", err, ErrKilled)
@@ -104,7 +105,7 @@ func TestClone(t *testing.T) {
 		t.Fatalf("TryLock = %v, %v, want true, nil", ok, err)
 	}
 	c := d.Clone()
-	// The copy has what is pending, and syncing it does not sync d.
+	// The copy contains what is pending on d. A sync of the copy does not sync d.
 	q := c.Process()
 	g := open(t, q, "a")
 	must(t, g.Sync())

@@ -1,5 +1,5 @@
-// This file records the durable contents of the disk and the pending changes: bytes of
-// inodes, and names in directories.
+// This file records what a crash of the disk keeps for certain, and what it may lose: the bytes of files and the names
+// in directories.
 
 package crashfs
 
@@ -13,45 +13,45 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// diskState is the part of the disk that matters in a crash.
+// diskState contains what is durable on the disk and what is pending.
 type diskState struct {
 	root  uint64
 	nodes map[uint64]*inode
-	names []*nameChange // pending name changes, oldest first
-	prune int           // number of nodes from which on unused nodes are dropped
+	names []*nameChange // pending changes of names, the oldest first
+	prune int           // number of nodes at which addInode removes unused nodes
 }
 
-// inode is a file or directory, independent of its names.
+// inode is a file or directory, whatever its names are.
 type inode struct {
 	number   uint64
 	mode     fs.FileMode
 	mod      time.Time
-	open     int               // number of open handles
-	children map[string]uint64 // durable names of a directory
+	open     int               // number of handles that are open
+	children map[string]uint64 // durable names in a directory, with their inodes
 
 	base     []byte    // durable bytes of a file
-	isShared bool      // other states use base too, so it must be copied before writing
-	ops      []*dataOp // pending operations, beginning with the operations of a failed Sync
+	isShared bool      // whether other states share base; then it must be copied before a write
+	ops      []*dataOp // pending operations, the oldest first; those of a failed Sync come before all others
 }
 
-// dataOp is a pending write or truncation. It is immutable.
+// dataOp is a pending write or truncation. Its fields never change.
 type dataOp struct {
-	op       Op     // Off is the offset of a write or the new length
-	data     []byte // bytes of a write
-	isFailed bool   // a Sync failed, so that no later Sync makes it durable
+	op       Op     // the operation; its field Off is the offset of a write, or the new length
+	data     []byte // bytes of a write (nil for a truncation)
+	isFailed bool   // whether a Sync has failed since, so that no later Sync makes the operation durable
 }
 
-// nameChange is a pending change of names that is kept or lost as a whole. It is immutable,
-// except that outdated effects are removed.
+// nameChange is a pending change of names. A crash keeps or loses it as a whole. Its fields do not change, except that
+// effects are removed when they no longer matter, and that isFailed may become true.
 type nameChange struct {
 	op       Op
-	part     string // which part of the operation it is, for labels
+	part     string // text before the operation in labels, if the change is only a part of it
 	effects  []effect
-	needs    *nameChange // this change is kept only if needs is kept
-	isFailed bool        // a SyncDir failed, so that no later one makes it durable
+	needs    *nameChange // change without which this one is never kept (nil if it needs none)
+	isFailed bool        // whether a SyncDir has failed since, so that no later SyncDir makes the change durable
 }
 
-// effect is a new meaning of a name: the inode ino, or nothing if ino is 0.
+// effect gives a name in a directory a new meaning. The name leads to the inode ino, or to nothing if ino is 0.
 type effect struct {
 	dir  uint64
 	name string
@@ -66,11 +66,10 @@ func newInode(info fs.FileInfo) *inode {
 	return n
 }
 
-// newState returns a state in which all of m is durable.
+// newState returns a state in which everything in m is durable.
 func newState(m *vfs.Mem) diskState {
 	s := diskState{nodes: make(map[uint64]*inode), prune: 64}
-	// None of these calls can fail, because m belongs to no other state and all names are
-	// valid.
+	// None of these calls can fail: no other state uses m, and all names are valid.
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -101,7 +100,7 @@ func newState(m *vfs.Mem) diskState {
 	return s
 }
 
-// copyState copies the state. The copies share bytes until one is overwritten.
+// copyState returns a copy of the state. The copies share the bytes of files until one of them is written to.
 func (s *diskState) copyState() diskState {
 	used := s.reachableInodes()
 	c := diskState{root: s.root, nodes: make(map[uint64]*inode, len(used)), prune: s.prune}
@@ -126,7 +125,8 @@ func (s *diskState) copyState() diskState {
 	return c
 }
 
-// addInode adds an inode. From time to time it drops inodes without names.
+// addInode adds an inode to the state. When there are many inodes, it removes those that no name and no open handle
+// reaches.
 func (s *diskState) addInode(n *inode) {
 	if len(s.nodes) >= s.prune {
 		used := s.reachableOrOpen()
@@ -136,11 +136,11 @@ func (s *diskState) addInode(n *inode) {
 	s.nodes[n.number] = n
 }
 
-// reachableInodes returns the inodes that durable or pending names reach from the root.
+// reachableInodes returns the inodes that can be reached from the root by names that are durable or pending.
 func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.root) }
 
-// reachableOrOpen returns the inodes that durable or pending names reach from the root or from an
-// open inode, including the open inodes.
+// reachableOrOpen returns the inodes that can be reached by names that are durable or pending, either from the root or
+// from an open inode. The result contains the open inodes.
 func (s *diskState) reachableOrOpen() map[uint64]bool {
 	starts := []uint64{s.root}
 	for ino, n := range s.nodes {
@@ -151,7 +151,8 @@ func (s *diskState) reachableOrOpen() map[uint64]bool {
 	return s.reachableFrom(starts...)
 }
 
-// reachableFrom returns the given inodes and those that durable or pending names reach from them.
+// reachableFrom returns the inodes in starts, and the inodes that can be reached from them by names that are durable
+// or pending.
 func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	pending := make(map[uint64][]uint64)
 	for _, c := range s.names {
@@ -180,8 +181,8 @@ func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	return used
 }
 
-// dropUnreachable drops the changes in directories that are no longer reachable, because no crash
-// can restore such a directory and no process can sync it.
+// dropUnreachable removes the changes in directories that nothing reaches any more. No crash can restore such a
+// directory, and no process can sync it.
 func (s *diskState) dropUnreachable() {
 	used := s.reachableInodes()
 	s.names = slices.DeleteFunc(s.names, func(c *nameChange) bool {
@@ -191,12 +192,12 @@ func (s *diskState) dropUnreachable() {
 
 func (s *diskState) addChange(c *nameChange) { s.names = append(s.names, c) }
 
-// touchesDir reports whether the change affects a name in that directory.
+// touchesDir reports whether the change gives a name in this directory a new meaning.
 func (c *nameChange) touchesDir(dir uint64) bool {
 	return slices.ContainsFunc(c.effects, func(e effect) bool { return e.dir == dir })
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the pending names in a directory durable, except those of a failed SyncDir.
 func (s *diskState) syncDir(dir uint64) {
 	for _, c := range slices.Clone(s.names) {
 		if c.touchesDir(dir) && !c.isFailed {
@@ -206,7 +207,7 @@ func (s *diskState) syncDir(dir uint64) {
 	s.dropUnreachable()
 }
 
-// failDir marks the name changes in a directory as failed, after a failed SyncDir.
+// failDir marks the pending names in a directory after a SyncDir of it has failed.
 func (s *diskState) failDir(dir uint64) {
 	for _, c := range s.names {
 		if c.touchesDir(dir) {
@@ -215,7 +216,7 @@ func (s *diskState) failDir(dir uint64) {
 	}
 }
 
-// syncAll makes all bytes and names durable.
+// syncAll makes all pending bytes and names durable, except those of a failed sync.
 func (s *diskState) syncAll() {
 	for _, n := range s.nodes {
 		n.makeDurable()
@@ -228,7 +229,7 @@ func (s *diskState) syncAll() {
 	s.dropUnreachable()
 }
 
-// failAll marks all pending operations as failed, after a failed sync.
+// failAll marks all pending bytes and names after a sync of the whole disk has failed.
 func (s *diskState) failAll() {
 	for _, n := range s.nodes {
 		n.failSync()
@@ -238,7 +239,7 @@ func (s *diskState) failAll() {
 	}
 }
 
-// makeDurable makes one change durable, after the change that it needs.
+// makeDurable makes a change durable. If the change needs another one, that becomes durable first.
 func (s *diskState) makeDurable(c *nameChange) {
 	i := slices.Index(s.names, c)
 	if i < 0 {
@@ -249,7 +250,7 @@ func (s *diskState) makeDurable(c *nameChange) {
 		i = slices.Index(s.names, c)
 	}
 	for _, e := range c.effects {
-		// Earlier pending changes of the same name have no effect any more.
+		// Earlier changes of the same name no longer matter, because the durable name replaces them.
 		for _, old := range s.names[:i] {
 			old.effects = slices.DeleteFunc(old.effects, func(o effect) bool {
 				return o.dir == e.dir && o.name == e.name
@@ -260,7 +261,7 @@ func (s *diskState) makeDurable(c *nameChange) {
 	s.names = slices.DeleteFunc(s.names, func(o *nameChange) bool { return o == c || len(o.effects) == 0 })
 }
 
-// setEntry changes a durable name of a directory.
+// setEntry gives a durable name of the directory its new meaning.
 func (n *inode) setEntry(e effect) {
 	if e.ino == 0 {
 		delete(n.children, e.name)
@@ -269,7 +270,7 @@ func (n *inode) setEntry(e effect) {
 	}
 }
 
-// failSync marks the pending operations as failed, after a failed Sync.
+// failSync marks the pending operations of the file after a Sync of it has failed.
 func (n *inode) failSync() {
 	for i, op := range n.ops {
 		lost := *op
@@ -278,8 +279,9 @@ func (n *inode) failSync() {
 	}
 }
 
-// makeDurable makes the pending operations durable. The exceptions are operations of a failed Sync,
-// unless later writes have overwritten them.
+// makeDurable makes the pending operations of the file durable. Writes of a failed Sync stay pending, except for the
+// bytes that later operations have overwritten. If there is no operation after the failed Sync, makeDurable does
+// nothing.
 func (n *inode) makeDurable() {
 	if len(n.ops) == 0 || n.ops[len(n.ops)-1].isFailed {
 		return
@@ -299,7 +301,7 @@ func (n *inode) makeDurable() {
 	n.ops = left
 }
 
-// removeOverwritten returns the parts of writes that op does not overwrite.
+// removeOverwritten returns those parts of the writes that op does not overwrite or cut off.
 func removeOverwritten(writes []*dataOp, op *dataOp) []*dataOp {
 	var left []*dataOp
 	from := op.op.Off
@@ -314,7 +316,8 @@ func removeOverwritten(writes []*dataOp, op *dataOp) []*dataOp {
 	return left
 }
 
-// splitAround returns the part of a write between two offsets. The result is empty if there is none.
+// splitAround returns the part of a write from one offset of the file to another. It returns nil if the write has no
+// bytes there.
 func (op *dataOp) splitAround(from, to int64) []*dataOp {
 	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
 	if from >= to {

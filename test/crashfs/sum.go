@@ -10,12 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Sum returns a hash of the names, permissions and bytes of m. Equal images have the same
-// hash in every run. For files for which skip returns true, only the name counts. skip may
-// be nil.
+// Sum returns a hash of the names, permissions and bytes in m. Equal images have the same hash, also in different runs
+// of a program. If skip returns true for the name of a file, only the name counts and not the bytes. skip may be nil.
 func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
-	var first map[uint64]int // by inode
+	var first map[uint64]int // index of the first name of a file, by its inode
 	m.Each(func(name string, info fs.FileInfo, data []byte) {
 		h = mixSum(h, sumName(name, info.Mode()))
 		link := -1
@@ -43,16 +42,16 @@ func sumName(name string, mode fs.FileMode) uint64 {
 	return mixSum(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
 }
 
-// Odd multipliers for mixing bytes: the fractional digits of the square roots of 2, 3 and 5.
+// These odd numbers multiply bytes to mix them. They are the fractional digits of the square roots of 2, 3 and 5.
 const (
 	root2 = 0x6a09e667f3bcc909
 	root3 = 0xbb67ae8584caa73b
 	root5 = 0x3c6ef372fe94f82b
 )
 
-// sumBytes hashes by folded multiplication, like wyhash: it multiplies two factors made from
-// 16 bytes, and joins the halves of the product. A CRC would not work, because the files
-// contain CRCs, which cancel out.
+// sumBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies them,
+// and joins the halves of the product. A CRC would not do: files contain CRCs of their own bytes, so different files
+// could have the same CRC.
 func sumBytes(b []byte) uint64 {
 	h, size := uint64(root5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {
@@ -66,7 +65,7 @@ func sumBytes(b []byte) uint64 {
 	return foldSum(h^root3, size^root5)
 }
 
-// sumString is like sumBytes, for a short string.
+// sumString hashes a short string like sumBytes.
 func sumString(s string) uint64 {
 	var b [64]byte
 	return sumBytes(append(b[:0], s...))
@@ -77,7 +76,7 @@ func foldSum(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// mixSum combines two hashes. The order matters.
+// mixSum combines two hashes into one. A different order gives a different hash.
 func mixSum(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
 	return h ^ h>>32

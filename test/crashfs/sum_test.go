@@ -1,4 +1,4 @@
-// Tests the numbers by which images are known.
+// This file tests the hashes of images.
 
 package crashfs
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A sketch has the number of the image that it is made into, with all of its
-// files and without some.
+// TestSumOfASketch tests that a sketch has the same hash as the image that it builds, both with all files and without
+// some.
 func TestSumOfASketch(t *testing.T) {
 	m := vfs.NewMem()
 	must(t, m.Put("d/a", []byte("text"), 0o600, time.Time{}))
@@ -52,8 +52,8 @@ func TestSumOfASketch(t *testing.T) {
 	}
 }
 
-// Whatever differs in a bit, in length or in place has another number, and a
-// checksum in the bytes does not cancel them out.
+// TestSumTellsApart tests that images have different hashes if they differ in one bit, in length or in place. A
+// checksum inside the bytes must not cancel the difference out.
 func TestSumTellsApart(t *testing.T) {
 	testenv.Sequential(t)
 	seen := map[uint64]string{}

@@ -1,4 +1,4 @@
-// This file implements mirrors, which import the notes that a client keeps in its own memory.
+// This file implements mirroring: it imports the notes that a client keeps in its own memory.
 
 package clients
 
@@ -22,11 +22,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mirrorFile is the file in a home that lists the clients whose own memories are mirrored.
+// mirrorFile is the name of the file in a home that lists the mirrored clients.
 const mirrorFile = "mirror.json"
 
-// mirrorTimes maps a client to the modification time of the newest file that was read. It also maps a
-// file's path to the time of a change for which the report of the call is still missing.
+// mirrorTimes maps the name of a mirrored client to the modification time of its newest file that was read. It also
+// maps the path of a file to the time of a change for which no hook has reported the call yet.
 type mirrorTimes map[string]time.Time
 
 func readMirrors(home string) (m mirrorTimes, err error) {
@@ -44,7 +44,7 @@ func readMirrors(home string) (m mirrorTimes, err error) {
 	return m, err
 }
 
-// save stores m in a home.
+// save writes m to the file in a home.
 func (m mirrorTimes) save(home string) error {
 	if len(m) == 0 {
 		return os.Remove(filepath.Join(home, mirrorFile))
@@ -64,33 +64,34 @@ func (m mirrorTimes) save(home string) error {
 	return vfs.WriteFile(dir, mirrorFile, append(b, '\n'), 0o600)
 }
 
-// HasMirrors reports whether a client's own memory is mirrored in a home.
+// HasMirrors reports whether the own memory of at least one client is mirrored into a home.
 func HasMirrors(home string) bool {
 	_, err := os.Stat(filepath.Join(home, mirrorFile))
 	return err == nil
 }
 
-// maxRacyAge is the age up to which a file may be changed again without a new modification time.
+// maxRacyAge is the age of a file below which it may be changed again and keep its modification time.
 const maxRacyAge = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
 type MirrorIn struct {
-	Client  string                  `json:"client"`
-	World   setup.Machine           `json:"-"`
-	Project func(dir string) string `json:"-"` // returns the name of a directory's project (may be nil)
+	Client string        `json:"client"`
+	World  setup.Machine `json:"-"`
+	// returns the name of the project to which a directory belongs (may be nil)
+	Project func(dir string) string `json:"-"`
 
-	// Report is an event that a hook of a running session reported, or nil. Taints returns the foreign texts that the
-	// session has read since the person's last prompt. It does not count the files in own.
+	// Report is an event that a hook of a running session has reported, or nil. Taints returns the foreign texts that
+	// the session has read since the person's last prompt. The files in own do not count as foreign.
 	Report *session.Event              `json:"-"`
 	Taints func(own []string) []string `json:"-"`
 }
 
-// Mirror imports the changes in a client's own memory since the last call, if setup was told to
-// mirror the client. It does not write to the client's files. A note that was edited in this memory
-// is not replaced.
+// Mirror imports the changes in a client's own memory since the last call. It does nothing unless setup was told to
+// mirror the client. It does not write to the client's files, and it does not replace a note that was edited in this
+// memory.
 //
-// Changes after the first import are tainted. The exception is a file that one of the client's own
-// calls wrote, according to its report, in a turn that had not read text by others.
+// Changes after the first import are tainted. An exception is a file that was written by a call of the client itself,
+// according to the call's report, in a turn that had not read text by others.
 func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.ImportOut, err error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -140,7 +141,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	return m.out, known.save(p.Dir())
 }
 
-// mirrorRun is the state of a call to Mirror.
+// mirrorRun is the state of one call of Mirror.
 type mirrorRun struct {
 	workspace              *verb.Workspace
 	arguments              MirrorIn
@@ -150,8 +151,8 @@ type mirrorRun struct {
 	out                    transfer.ImportOut
 }
 
-// importChanged imports the files that changed. Files that are not named in the report come first, because
-// an agent may have read them before writing the named files.
+// importChanged imports the files that have changed. Files that the report does not name come first, because an agent
+// may have read them before it wrote the named files.
 func (m *mirrorRun) importChanged(ctx context.Context, youngSince time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
@@ -170,7 +171,7 @@ func (m *mirrorRun) importChanged(ctx context.Context, youngSince time.Time) err
 		}
 		taints := m.arguments.Taints(own)
 		if at, ok := m.mirrorTimes[f.Path]; ok && !at.Equal(f.Time) {
-			taints = append(taints, editTaint(f.Path)) // the file was edited before the reported call
+			taints = append(taints, editTaint(f.Path)) // The file was also edited before the reported call.
 		}
 		if err := m.importFiles(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
@@ -179,9 +180,9 @@ func (m *mirrorRun) importChanged(ctx context.Context, youngSince time.Time) err
 	return nil
 }
 
-// importUnnamedFile imports a changed file that the report does not name. If the file changed after the time young
-// and a session is running, a hook may still report the call that changed the file. In this case the import waits
-// for a later call of Mirror.
+// importUnnamedFile imports a changed file that the report does not name. If a session is running and the file has
+// changed after the time young, a hook may still report the call that has changed it. In that case the file is left to
+// a later call of Mirror.
 func (m *mirrorRun) importUnnamedFile(ctx context.Context, f setup.MemoryFile, young time.Time) error {
 	own, err := m.safeFiles(ctx, &f)
 	if err != nil {
@@ -200,7 +201,7 @@ func (m *mirrorRun) importUnnamedFile(ctx context.Context, f setup.MemoryFile, y
 	return m.importFiles(ctx, []setup.MemoryFile{f}, taints)
 }
 
-// postponeFile leaves a file to a later call of Mirror, if its import would add or update notes.
+// postponeFile leaves a file to a later call of Mirror if importing it would add or update a note.
 func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error {
 	read, err := m.importArgument(ctx, []setup.MemoryFile{f}, m.storedProject)
 	if err != nil {
@@ -214,8 +215,8 @@ func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error 
 	return err
 }
 
-// archivedWrites searches the archive of sessions for calls that wrote a file. It returns the taints of these calls.
-// foundWrite reports whether a call was found.
+// archivedWrites searches the archive of sessions for calls that have written a file. It returns the taints of these
+// calls. foundWrite is true if there is such a call.
 func (m *mirrorRun) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -231,9 +232,9 @@ func (m *mirrorRun) archivedWrites(
 	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// safeFiles returns the paths of the client's files that are safe to read. A file is not safe if a note that was
-// imported from it is held back, or if its path is too long for a label. If exceptFile is not nil, all changed files
-// except *exceptFile are left out, too, because their changes have not been examined yet.
+// safeFiles returns the paths of those of the client's files that are safe to read. A file is not safe if a note that
+// was imported from it is held back, or if its path is too long for a label. If exceptFile is not nil, the result also
+// leaves out all changed files except *exceptFile, because their changes have not been examined yet.
 func (m *mirrorRun) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
@@ -255,14 +256,14 @@ func (m *mirrorRun) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile)
 		if isOpen || held[f.Path] {
 			continue
 		}
-		if len(f.Path) <= oxbow.MaxName { // the label of a longer path is cut
+		if len(f.Path) <= oxbow.MaxName { // A longer path would be cut in a label.
 			own = append(own, f.Path)
 		}
 	}
 	return own, nil
 }
 
-// editTaint returns the taint for a file that may have been edited by others.
+// editTaint returns the taint for notes from a file that others may have edited.
 func editTaint(file string) string {
 	s := "edit " + filepath.Base(file)
 	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
@@ -271,7 +272,7 @@ func editTaint(file string) string {
 	return s
 }
 
-// importFiles imports files. Notes that differ from the stored notes get the taints.
+// importFiles imports files. Notes that are new or have changed get the taints.
 func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, taints []string) error {
 	project := m.project
 	if len(taints) > 0 {
@@ -292,8 +293,8 @@ func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, t
 	return err
 }
 
-// importArgument returns the argument with which [transfer.Import] imports the files. It calls projectOf to determine
-// the project of each file's notes, and returns an error if that fails.
+// importArgument returns the argument with which [transfer.Import] imports the files. It calls projectOf for the
+// project of each file, and fails if projectOf fails.
 func (m *mirrorRun) importArgument(
 	ctx context.Context,
 	files []setup.MemoryFile,
@@ -312,7 +313,7 @@ func (m *mirrorRun) importArgument(
 	return read, nil
 }
 
-// storedProject is like project, but prefers the project of the notes imported from the file, so that
+// storedProject is like project. But if notes were imported from the file before, it returns their project, so that
 // they do not move to another project.
 func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
@@ -331,7 +332,7 @@ func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (stri
 	return m.project(ctx, f)
 }
 
-// project returns the name of a file's project, or "" if it is unknown.
+// project returns the name of the project to which a file belongs, or "" if it is unknown.
 func (m *mirrorRun) project(_ context.Context, f setup.MemoryFile) (string, error) {
 	if dir := f.Dir(); m.arguments.Project != nil && dir != "" {
 		return m.arguments.Project(dir), nil

@@ -1,5 +1,5 @@
-// This file implements the verb setup, which configures clients of agents to use the memory and
-// checks them.
+// This file implements the verb setup, which configures agents' clients to use the memory, and checks their
+// configuration.
 
 package clients
 
@@ -36,12 +36,13 @@ type SetupIn struct {
 	Remove     bool     `json:"remove,omitempty"               usage:"Restore the files, or remove oxbow's settings from them."`
 	DryRun     bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
 
-	World            setup.Machine           `json:"-"`
-	Project          func(dir string) string `json:"-"` // the name of a directory's project
-	Executable       string                  `json:"-"` // path by which clients start oxbow
-	Home             string                  `json:"-"` // home that clients are told to use (may be empty)
-	HasForeignLayout bool                    `json:"-"` // the home has another program's layout and tools
-	// Tools that a client may run without asking, in such a home.
+	World      setup.Machine           `json:"-"`
+	Project    func(dir string) string `json:"-"` // returns the name of the project to which a directory belongs
+	Executable string                  `json:"-"` // path of the program that clients start
+	// home that is written into the clients' configuration (may be empty)
+	Home             string `json:"-"`
+	HasForeignLayout bool   `json:"-"` // the home has another program's layout and tools
+	// ApprovedTools are the tools that a client may call without asking, if the home has another program's tools.
 	ApprovedTools []string                    `json:"-"`
 	PluginFile    func(argv []string) string  `json:"-"`
 	Confirm       func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
@@ -55,13 +56,14 @@ type SetupOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
 	Clients []SetupClient `json:"clients"`
 
-	// Findings are the problems of the clients that are set up, as doctor reports them.
+	// Findings are the problems of the clients that are set up, as the command doctor reports them.
 	Findings []setup.Finding `json:"findings,omitempty"`
 
-	RemainingFiles []string `json:"left,omitempty"` // files that are still set up, such as files of projects
+	// files that still contain oxbow after a removal, such as files of projects
+	RemainingFiles []string `json:"left,omitempty"`
 }
 
-// Failed reports whether a client could not be set up or does not work.
+// Failed reports whether a client could not be set up, or does not work.
 func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool {
 		return f.Level == setup.LevelProblem
@@ -70,8 +72,8 @@ func (o SetupOut) Failed() bool {
 	})
 }
 
-// SetupClient is the result for a client. If the call names no client, it reports only whether
-// the client is installed and set up.
+// SetupClient is the result for one client. If the call names no client, it only says whether the client is installed
+// and set up.
 type SetupClient struct {
 	Client    string       `json:"client"`
 	Title     string       `json:"title"`
@@ -79,40 +81,41 @@ type SetupClient struct {
 	SetUp     bool         `json:"set_up"`
 	Files     []SetupFile  `json:"files,omitempty"`
 	Server    *SetupServer `json:"server,omitempty"`
-	OwnMemory string       `json:"memory,omitempty"` // the client's own memory, if it stays switched on
+	OwnMemory string       `json:"memory,omitempty"` // name of the client's own memory, if it stays switched on
 	Mirrored  bool         `json:"mirrored,omitempty"`
-	// Hooks record why the agent edited lines, in every repository.
-	Annotates    bool      `json:"annotates,omitempty"`
-	AddedNotes   int       `json:"added,omitempty"` // notes that the mirror added
-	UpdatedNotes int       `json:"updated,omitempty"`
-	HeldNotes    int       `json:"held,omitempty"` // number of these notes that are held back from models
-	Notes        []string  `json:"notes,omitempty"`
-	Problem      string    `json:"problem,omitempty"` // why no more was done for this client
-	Mend         verb.Note `json:"mend,omitzero"`
+	// hooks record why the agent edits lines, in every repository
+	Annotates    bool `json:"annotates,omitempty"`
+	AddedNotes   int  `json:"added,omitempty"` // number of notes that mirroring has added
+	UpdatedNotes int  `json:"updated,omitempty"`
+	// number of these notes that models do not get before a person approves them
+	HeldNotes int       `json:"held,omitempty"`
+	Notes     []string  `json:"notes,omitempty"`
+	Problem   string    `json:"problem,omitempty"` // why setup of this client ended early, or ""
+	Mend      verb.Note `json:"mend,omitzero"`
 }
 
-// SetupFile is a file of a client.
+// SetupFile says what was done with a file of a client.
 type SetupFile struct {
 	Path    string `json:"path"`
-	Outcome string `json:"did"` // "created", "changed", "removed" or "unchanged"
+	Outcome string `json:"did"` // what was done: "created", "changed", "removed" or "unchanged"
 	Diff    string `json:"diff,omitempty"`
 }
 
-// SetupServer is the answer of the server that the client starts.
+// SetupServer describes the server that the client starts, and its answer.
 type SetupServer struct {
 	Command []string `json:"command"`
 	Home    string   `json:"home,omitempty"`
 	Answer  string   `json:"answer,omitempty"`
-	Entries *int     `json:"entries,omitempty"` // number of entries in its memory (nil if unknown)
+	Entries *int     `json:"entries,omitempty"` // number of entries in the server's memory (nil if it is unknown)
 	Problem string   `json:"problem,omitempty"`
 
-	NoMemory bool `json:"-"` // the server reports that it does not have a memory
+	NoMemory bool `json:"-"` // the server says that it has no memory
 }
 
-// SetupClients sets up clients, removes oxbow from them, or checks them. If in names no client,
-// remove and check apply to all clients that are set up, and any other call only lists the clients.
-// If the call is for several clients and fails for a client, SetupClients reports the error in the
-// SetupClient of that client and continues with the next client.
+// SetupClients sets up clients, removes oxbow from their configuration, or checks it. If in.Clients is empty, a
+// removal or a check applies to all clients that are set up, and any other call only lists the clients. If a call for
+// several clients fails for one of them, the error is in that client's SetupClient, and the other clients are
+// processed.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, look, err := in.prepareSetup(w)
@@ -122,7 +125,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	for _, c := range chosen {
 		s := in.clientState(c)
 		switch {
-		case in.isListOnly(): // only list the client
+		case in.isListOnly(): // Only describe the client's state.
 		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
 			continue
 		default:
@@ -144,7 +147,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	return out, nil
 }
 
-// remainingFiles returns the files that setup has changed and that oxbow is still in. It leaves out the files of
+// remainingFiles returns the files that setup has changed and that still contain oxbow. It leaves out the files of
 // clients that have a problem.
 func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	o := in.setupOptions()
@@ -155,10 +158,11 @@ func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	})
 }
 
-// isListOnly reports whether the call only lists the clients.
+// isListOnly reports whether the call only lists the clients and their state.
 func (in *SetupIn) isListOnly() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
-// prepareSetup validates the arguments, and returns the chosen clients and an inspection of the clients' configuration.
+// prepareSetup checks the arguments. It returns the clients to process, and an inspection of the clients'
+// configuration.
 func (in *SetupIn) prepareSetup(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosenClients()
 	if err == nil {
@@ -168,7 +172,7 @@ func (in *SetupIn) prepareSetup(w *verb.Workspace) ([]*setup.Client, *setup.Insp
 		return nil, nil, err
 	}
 	place, err := w.FindPlace()
-	if err != nil && !in.Remove { // oxbow can be removed even if its home cannot be read
+	if err != nil && !in.Remove { // Oxbow can be removed even if its home cannot be read.
 		return nil, nil, err
 	}
 	look := in.Inspection(place)
@@ -185,7 +189,7 @@ func clientFindings(ctx context.Context, inspection *setup.Inspection, chosen []
 	})
 }
 
-// Inspection returns an inspection of the clients' configuration for the home at p.
+// Inspection returns an inspection of the clients' configuration, for a memory in the home p.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	return &setup.Inspection{
 		World:    in.World,
@@ -197,8 +201,8 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	}
 }
 
-// recordError stores an error, which may be nil, in the client's result and returns nil. If endsSetup is set, it
-// records nothing and returns the error, so that setup ends.
+// recordError stores err, which may be nil, in the client's result and returns nil. If endsSetup is set, it only
+// returns err, so that the whole call ends.
 func (s *SetupClient) recordError(err error, endsSetup bool) error {
 	if err == nil || endsSetup {
 		return err
@@ -207,7 +211,7 @@ func (s *SetupClient) recordError(err error, endsSetup bool) error {
 	return nil
 }
 
-// setUpClient sets up a client, removes oxbow from the client, or checks the client.
+// setUpClient sets up one client, removes oxbow from its configuration, or checks it.
 func (in *SetupIn) setUpClient(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -219,7 +223,7 @@ func (in *SetupIn) setUpClient(
 	if in.Check {
 		o = inspection.ChosenOptions(c)
 	}
-	if in.Remove { // do this first, because in.one may delete the last record together with its directory
+	if in.Remove { // Do this first, because changing the files may delete the last record together with its directory.
 		if err := in.switchAnnotations(c, o, s); err != nil {
 			return err
 		}
@@ -236,7 +240,7 @@ func (in *SetupIn) setUpClient(
 	if in.changesFiles() {
 		err = errors.Join(err, in.switchInjection(w, c.Name))
 	}
-	if in.Remove { // ignore err: oxbow can be removed even if the home cannot be read
+	if in.Remove { // Ignore the error, because oxbow can be removed even if the home cannot be read.
 		return nil
 	}
 	if err != nil {
@@ -249,13 +253,13 @@ func (in *SetupIn) setUpClient(
 	return nil
 }
 
-// changesFiles reports whether the call changes files, so is neither a dry run nor a check.
+// changesFiles reports whether the call may change files: it is neither a dry run nor a check.
 func (in *SetupIn) changesFiles() bool {
 	return !in.DryRun && !in.Check
 }
 
-// switchInjection records in the home whether hooks of the client inject text. It does nothing if the home cannot be
-// read or has another layout.
+// switchInjection records in the home whether hooks of the client show entries to its model. It does nothing if the
+// home cannot be read or has another layout.
 func (in *SetupIn) switchInjection(w *verb.Workspace, clientName string) error {
 	p, err := w.FindPlace()
 	if err != nil || !p.HasOwnLayout() {
@@ -264,8 +268,8 @@ func (in *SetupIn) switchInjection(w *verb.Workspace, clientName string) error {
 	return switchInjectionFile(p.Dir(), clientName, in.NoInject && !in.Remove)
 }
 
-// switchAnnotations switches the annotations on or off with which hooks record why the client's agent edited lines. A
-// check or a dry run switches nothing.
+// switchAnnotations makes the client's hooks start or stop recording why its agent edits lines. It does nothing in a
+// check or a dry run.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.Check {
 		s.Annotates = in.World.IsAnnotationOn(c.Name, in.World.Dir)
@@ -278,9 +282,9 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 	return c.SwitchAnnotations(in.World, o, s.Annotates)
 }
 
-// setUpOwnMemory starts, continues or ends the mirror of a client's own memory, as in.OwnMemory says, and stores the
-// result in s. If the memory is mirrored, setUpOwnMemory also imports its notes. With in.DryRun or in.Check, it only
-// sets the result. It does nothing if the client has no memory of its own, or if the home is in another layout.
+// setUpOwnMemory starts, continues or ends mirroring the client's own memory, as in.OwnMemory demands, and stores the
+// result in s. If the memory is mirrored, it also imports the notes. In a dry run or a check, it only sets the result.
+// It does nothing if the client has no memory of its own, or if the home has another layout.
 func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -316,8 +320,8 @@ func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *set
 	return err
 }
 
-// remainingMemory returns the title of the client's own memory if the memory stays switched on after the call,
-// otherwise "". mirrored reports whether that memory will be mirrored. wasMirrored reports whether it is mirrored now.
+// remainingMemory returns the name of the client's own memory if that memory stays switched on after the call, and
+// otherwise "". mirrored says whether the memory will be mirrored. wasMirrored says whether it is mirrored now.
 func (in *SetupIn) remainingMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.OwnMemory == "off":
@@ -328,8 +332,8 @@ func (in *SetupIn) remainingMemory(c *setup.Client, wasMirrored bool) (memory st
 	return c.Memory, in.OwnMemory == "mirror"
 }
 
-// checkMirrorAllowed returns an error if the home belongs to a project, because the memory of all projects
-// would be mirrored into it.
+// checkMirrorAllowed returns an error if the home belongs to a project, because the client's memory is about all
+// projects.
 func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil
@@ -344,7 +348,7 @@ func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 	return err
 }
 
-// chosenClients returns the clients that the call names, or all clients if it names none.
+// chosenClients returns the clients that the call names. If it names none, it returns all clients.
 func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 	if len(in.Clients) == 0 {
 		return setup.Clients(), nil
@@ -390,7 +394,7 @@ func (in *SetupIn) setupOptions() setup.Options {
 	return o
 }
 
-// clientState reports whether a client is installed and set up.
+// clientState returns the result for a client that was not changed: whether it is installed and set up.
 func (in *SetupIn) clientState(c *setup.Client) SetupClient {
 	return SetupClient{
 		Client:    c.Name,
@@ -400,8 +404,8 @@ func (in *SetupIn) clientState(c *setup.Client) SetupClient {
 	}
 }
 
-// changeFiles plans and applies the changes to a client's files. If the client writes a file at the same
-// time, the changes are planned again.
+// changeFiles plans the changes of a client's files and makes them. If the client writes one of the files at the same
+// time, it plans again.
 func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient) error {
 	plan := c.Plan
 	if in.Remove {
@@ -435,7 +439,7 @@ func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient)
 	}
 }
 
-// fileErrorAdvice returns advice about an error in a client's files.
+// fileErrorAdvice returns advice about an error with one of a client's files.
 func (in *SetupIn) fileErrorAdvice(c *setup.Client, err error) string {
 	command := "oxbow setup " + c.Name
 	if setup.IsNoProjectError(err) {
@@ -459,7 +463,7 @@ func setupFiles(changes []*setup.Change) (all []SetupFile) {
 	return all
 }
 
-// applyChanges applies the changes and returns how many it applied before the first error.
+// applyChanges makes the changes. It stops at the first error, and returns how many changes it has made.
 func applyChanges(changes []*setup.Change) (int, error) {
 	for i, ch := range changes {
 		if err := ch.Apply(); err != nil {
@@ -481,9 +485,9 @@ func describeChange(c *setup.Change) string {
 	return "changed"
 }
 
-// checkServer starts a client's server, asks the server which home it serves, and stores the answer in s.Server. The
-// answer has a problem if the server does not answer or serves another home than w's. checkServer does nothing if the
-// client has no entry for a server, or if in.StartServer is nil.
+// checkServer starts a client's server, asks which home it serves, and stores the answer in s.Server. The answer
+// contains a problem if the server does not answer, or serves another home than that of w. checkServer does nothing if
+// the client has no entry for a server, or if in.StartServer is nil.
 func (in *SetupIn) checkServer(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -515,8 +519,8 @@ func (in *SetupIn) checkServer(
 	}
 }
 
-// parseEntryCount returns the number of entries with which an answer of the tool list begins, such as "0 entries" or
-// "1 of 9 entries". It returns nil if the answer has another form.
+// parseEntryCount returns the number of entries in an answer of the tool list, which begins with a text such as "0
+// entries" or "1 of 9 entries". It returns nil if the answer has another form.
 func parseEntryCount(answer string) *int {
 	words := strings.Fields(answer)
 	if len(words) > 2 && words[1] == "of" {
@@ -531,7 +535,8 @@ func parseEntryCount(answer string) *int {
 	return nil
 }
 
-// switchInjectionFile creates the file that switches injection off for a client, or removes the file.
+// switchInjectionFile creates the file that switches injection off for a client, or removes the file if isOff is
+// false.
 func switchInjectionFile(home, client string, isOff bool) error {
 	path := filepath.Join(home, injection.ClientInjectOffFile(client))
 	if isOff {

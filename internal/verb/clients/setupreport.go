@@ -1,4 +1,4 @@
-// This file describes the answer of setup.
+// This file describes the answer of setup as a report.
 
 package clients
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Report tells what was, or would be, done for each client. in is the argument of the call. If the call names no
-// client, the report lists all clients with their state.
+// Report says what was done for each client or, in a dry run, would be done. in is the argument of the call. If the
+// call names no client, the report lists all clients with their state.
 func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	isList := len(in.Clients) == 0 && !in.Remove && !in.Check
 	if isList {
@@ -55,7 +55,7 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	return r
 }
 
-// addClients adds all known clients with their state.
+// addClients adds a list of all clients with their state to the report.
 func (o SetupOut) addClients(r *report.Report) {
 	for _, c := range o.Clients {
 		hasFinding := func(f setup.Finding) bool {
@@ -76,12 +76,12 @@ func (o SetupOut) addClients(r *report.Report) {
 	r.AddNotef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
 }
 
-// addIndented adds a line about a client, below its title.
+// addIndented adds an indented line below the title of a client.
 func addIndented(r *report.Report, format string, values ...any) {
 	r.Add(report.Line{Sentence: report.Sentencef(format, values...), Indent: 2})
 }
 
-// addToReport adds the result for a client.
+// addToReport adds the result for a client to a report.
 func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 	r.AddLinef("%s", report.Name(c.Title))
 	if !in.Check {
@@ -127,7 +127,7 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 	}
 }
 
-// addToReport adds the change of a file. A dry run shows the difference.
+// addToReport adds the change of a file to a report. In a dry run, it also shows the differences.
 func (f SetupFile) addToReport(r *report.Report, in SetupIn) {
 	isPlanned := in.DryRun && f.Diff != ""
 	did := fmt.Sprintf("%-9s", report.EffectVerb(isPlanned, f.Outcome, "would be "+f.Outcome))
@@ -137,11 +137,11 @@ func (f SetupFile) addToReport(r *report.Report, in SetupIn) {
 	}
 }
 
-// addToReport adds the answer of the server that the client starts.
+// addToReport adds the answer of the client's server to a report.
 func (s *SetupServer) addToReport(r *report.Report) {
 	switch {
 	case s == nil:
-	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
+	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding says this already
 	case s.Problem != "":
 		addIndented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
 	case s.Entries != nil:
@@ -156,7 +156,7 @@ func (s *SetupServer) addToReport(r *report.Report) {
 	}
 }
 
-// addFindings adds the findings that a person should see, with their remedies.
+// addFindings adds the findings that a person should see, and what to do about them.
 func (o SetupOut) addFindings(r *report.Report) {
 	for _, f := range o.Findings {
 		if !f.AlwaysShown {

@@ -1,4 +1,4 @@
-// This file brings changes in the files of folders into the memory.
+// This file imports changes in the files of folders into the memory.
 
 package folders
 
@@ -21,48 +21,48 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SyncIn is the argument of Compare.
+// SyncIn is the argument of Sync.
 type SyncIn struct {
 	Folder        string `json:"folder,omitempty"  flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
 	ForgetMissing bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all missing files, because you deleted these files on purpose"`
 	DryRun        bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory, if Folder is one
+	Path string `json:"-"` // absolute path of the directory, if Folder is the path of a directory
 
-	// OnlyFiles makes the call ignore changes in the memory if no file of the folder has changed, so that it need not
-	// open the memory. A later call writes these changes.
+	// OnlyFiles makes the call ignore changes in the memory unless a file of the folder has changed, so that the
+	// memory need not be opened. A later call writes these changes to files.
 	OnlyFiles bool `json:"-"`
 }
 
-// FolderChange describes what a comparison changed.
+// FolderChange says what a call of Sync has changed for one folder.
 type FolderChange struct {
 	Folder      string `json:"folder"`
 	Added       int    `json:"added"`
 	Updated     int    `json:"updated"`
 	Forgotten   int    `json:"forgotten"`
-	Written     int    `json:"written"` // files that were written
+	Written     int    `json:"written"` // number of files that were written
 	HeldEntries int    `json:"held,omitempty"`
 
-	Problems []string `json:"problems"` // files that could not be read or written
+	Problems []string `json:"problems"` // messages about files that could not be read or written
 	Notes    []string `json:"notes"`
 
-	// KeptMissing is the number of missing files whose notes were not forgotten, because the files may be missing for
-	// another reason than a deletion. Reason describes it.
+	// KeptMissing is the number of missing files whose notes were not forgotten, because the files may be missing
+	// without having been deleted. WithheldReason says why.
 	KeptMissing    int    `json:"withheld,omitempty"`
 	WithheldReason string `json:"reason,omitempty"`
-	Unavailable    string `json:"unavailable,omitempty"` // why the folder could not be read
+	Unavailable    string `json:"unavailable,omitempty"` // why the folder could not be read, or ""
 }
 
-// SyncOut is the result of Compare.
+// SyncOut is the result of Sync.
 type SyncOut struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
-	Changes []FolderChange `json:"changes"` // one for each folder
+	Changes []FolderChange `json:"changes"` // one element for each folder
 }
 
-// Sync brings the file changes in the named folder, or in all registered folders, into the memory. It also writes
-// changes in the memory into the files of folders that are registered for writing. It does not open the memory if no
-// file has changed and no folder is registered for writing (see also [SyncIn.OnlyFiles]). Only a person may set
-// in.Prune.
+// Sync imports the changes in the files of the named folder, or of all registered folders, into the memory. If a
+// folder is registered for writing, Sync also writes changes in the memory into its files. It does not open the memory
+// if no file has changed and no folder is registered for writing (see also [SyncIn.OnlyFiles]). Only a person may set
+// in.ForgetMissing.
 func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	out.DryRun, out.Changes = in.DryRun, []FolderChange{}
 	if in.ForgetMissing {
@@ -97,17 +97,17 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	return out, nil
 }
 
-// syncRun is the state of a call to Compare.
+// syncRun is the state of one call of Sync.
 type syncRun struct {
 	w      *verb.Workspace
 	home   string
 	dryRun bool
 	prune  bool
 
-	onlyFiles bool // see SyncIn
+	onlyFiles bool // see [SyncIn.OnlyFiles]
 }
 
-// syncFolder brings a folder's changes into the memory, and returns the number of its files.
+// syncFolder synchronizes one folder with the memory, and returns the number of files in the folder.
 func (c *syncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, files int, err error) {
 	ch = FolderChange{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)
@@ -148,8 +148,8 @@ func (c *syncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderCha
 // the memory.
 const listTimeout = 10 * time.Second
 
-// listFolder opens a folder and compares its files with the state of the last comparison. If the folder cannot be read,
-// or not within listTimeout, the error matches [folder.ErrUnavailable]. The caller must close fsys.
+// listFolder opens a folder and compares its files with the state at the last synchronization. The error matches
+// [folder.ErrUnavailable] if the folder cannot be read, or not within listTimeout. The caller must close fsys.
 func (c *syncRun) listFolder(
 	ctx context.Context,
 	f folder.Folder,
@@ -179,8 +179,8 @@ func (c *syncRun) listFolder(
 	return got.fsys, got.cmp, err
 }
 
-// waitFor calls fn in a goroutine and returns its result. If ctx ends first, it returns the error of ctx. In this case
-// fn continues to run, and its result is discarded.
+// waitFor calls fn in a goroutine and returns its result. If ctx is done first, it returns the error of ctx. fn then
+// continues to run, and its result is ignored.
 func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -200,8 +200,9 @@ func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	}
 }
 
-// originBase returns the path prefix for the names of a folder's files in origins. The prefix is relative to the
-// project's directory if the home belongs to a project that contains the folder, and absolute otherwise.
+// originBase returns what is put before the name of a folder's file in the labels that say where an entry comes from.
+// It is a path relative to the project's directory if the home belongs to a project that contains the folder.
+// Otherwise it is an absolute path.
 func (c *syncRun) originBase(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
@@ -215,23 +216,23 @@ func (c *syncRun) originBase(f folder.Folder) string {
 	return filepath.ToSlash(f.Path)
 }
 
-// folderSync is the comparison of one folder that has changed.
+// folderSync is the synchronization of one folder that has changed.
 type folderSync struct {
 	*syncRun
 	folder     folder.Folder
 	fsys       vfs.FS
 	comparison *folder.Comparison
 	change     *FolderChange
-	base       string // path prefix for the names of files in origins (see originBase)
+	base       string // result of originBase for the folder
 }
 
-// refPath returns the path with which entries refer to a file of the folder.
+// refPath returns the path by which entries refer to a file of the folder.
 func (s *folderSync) refPath(file string) string { return s.base + "/" + file }
 
-// originLabel returns the value of the label that records from which file an entry was imported.
+// originLabel returns the value of the label that says from which file an entry was imported.
 func (s *folderSync) originLabel(file string) string { return exchange.OriginValue(s.refPath(file)) }
 
-// importContext returns a context for changes of the memory that follow from changes of the files.
+// importContext returns a context for changes of the memory that have their cause in changed files.
 func (s *folderSync) importContext(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Imported
@@ -239,7 +240,7 @@ func (s *folderSync) importContext(ctx context.Context) context.Context {
 	return oxbow.WithNote(ctx, text.TruncateWithEllipsis("changes in the folder "+s.folder.Path, 200))
 }
 
-// importFileChanges brings new, changed, renamed and deleted files into the memory.
+// importFileChanges updates the memory for files that are new, changed, renamed or deleted.
 func (s *folderSync) importFileChanges(ctx context.Context) error {
 	ctx, m, err := s.w.OpenMemory(ctx, verb.Create.UnlessDryRun(s.dryRun))
 	if err != nil {
@@ -255,8 +256,8 @@ func (s *folderSync) importFileChanges(ctx context.Context) error {
 	return s.forgetStaleEntries(ctx, m, stale)
 }
 
-// moveRenamedEntries changes the origin of entries whose files were renamed, so that a later comparison finds them
-// by the new names. If the new name already has entries of its own, the old name counts as deleted.
+// moveRenamedEntries updates the labels of entries whose files were renamed, so that they are found by the new names.
+// If the file with the new name already has entries, the file with the old name counts as deleted.
 func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) error {
 	if len(s.comparison.Moved) == 0 {
 		return nil
@@ -266,7 +267,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 		to[s.originLabel(old)] = name
 	}
 	var ops []oxbow.Op
-	hasEntries := map[string]bool{} // by origin
+	hasEntries := map[string]bool{} // for each origin label: whether an entry has it
 	var moved []oxbow.Entry
 	for e, err := range m.Entries(ctx, folderFilter(s.folder)) {
 		if err != nil {
@@ -280,7 +281,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 	for _, e := range moved {
 		name := to[exchange.FileLabel(e)]
 		if hasEntries[s.originLabel(name)] {
-			continue // the new name has an entry of its own, made from a copy of the file
+			continue // The file with the new name has its own entry, which was made from a copy of the file.
 		}
 		marked := exchange.MarkedLabels(e, s.refPath(name))
 		labels := exchange.WithMarks(e.Labels, marked)
@@ -289,7 +290,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 				e.Labels,
 				exchange.LabelImport,
 				s.originLabel(name),
-			) // keep the digest of the file's text
+			) // this part of the label, the digest of the file's text, stays the same
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}
@@ -306,7 +307,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 	return m.Apply(s.importContext(ctx), ops...)
 }
 
-// replaceValue returns the labels, sorted, with value as the value of each label with the key.
+// replaceValue returns the labels, sorted. Each label with the key gets the given value.
 func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for i := range labels {
@@ -317,7 +318,7 @@ func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// importFiles imports the changed files. It returns the names of entries whose text is no longer in these files.
+// importFiles imports the changed files. It returns the names of entries whose text these files no longer contain.
 func (s *folderSync) importFiles(ctx context.Context) (staleNames []string, err error) {
 	if len(s.comparison.Changed) == 0 {
 		return nil, nil
@@ -337,7 +338,7 @@ func (s *folderSync) importFiles(ctx context.Context) (staleNames []string, err 
 	return out.StaleEntries, err
 }
 
-// changedItems yields the items in the changed files, with the label of the folder.
+// changedItems yields the items in the changed files. Each item has the label of the folder.
 func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
 	o := &exchange.ReadOptions{
 		Context:  ctx,
@@ -357,18 +358,19 @@ func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter
 	}
 }
 
-// withLabel returns the item with the label of the folder. It leaves out the label if the item has too many labels.
+// withLabel returns the item with the label of the folder. If the item has too many labels, the folder's label is left
+// out.
 func (s *folderSync) withLabel(it exchange.Item) exchange.Item {
 	l := oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}
 	others := slices.DeleteFunc(slices.Clone(it.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
-	if len(others) < oxbow.MaxLabels-4 { // the import adds up to four labels
+	if len(others) < oxbow.MaxLabels-4 { // the import may add up to four labels
 		it.Entry.Labels = oxbow.SortLabels(append(others, l))
 	}
 	return it
 }
 
-// forgetStaleEntries forgets the entries of deleted files and the entries named in staleNames. If an entry was edited
-// in the memory, it is kept and a note is added to the result.
+// forgetStaleEntries forgets the entries of deleted files, and the entries in staleNames. If an entry was edited in
+// the memory, it is kept, and a note says so.
 func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, staleNames []string) error {
 	if len(s.comparison.Deleted)+len(staleNames) == 0 {
 		return nil
@@ -410,8 +412,8 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 	return nil
 }
 
-// openProblems returns messages about a folder that cannot be read, and about missing files whose notes were not
-// forgotten.
+// openProblems returns messages about problems that remain: a folder that cannot be read, and missing files whose
+// notes were not forgotten.
 func (c *FolderChange) openProblems() (messages []string) {
 	if c.Unavailable != "" {
 		messages = append(messages, c.Unavailable+"; its notes stay as they are")
@@ -424,18 +426,18 @@ func (c *FolderChange) openProblems() (messages []string) {
 	return messages
 }
 
-// IsEmpty reports whether the comparison changed nothing and has no problems, notes or warnings to show.
+// IsEmpty reports whether nothing was changed and there is nothing to tell a person.
 func (c *FolderChange) IsEmpty() bool {
 	return c.Added+c.Updated+c.Forgotten+c.Written+c.KeptMissing+len(c.Problems)+len(c.Notes) == 0 &&
 		c.Unavailable == ""
 }
 
-// Messages returns the warnings, problems and notes of the comparison, for a person.
+// Messages returns all warnings, problems and notes, for a person.
 func (c *FolderChange) Messages() []string {
 	return slices.Concat(c.openProblems(), c.Problems, c.Notes)
 }
 
-// addTo adds the warnings and notes of a change to a report.
+// addTo adds the warnings and notes to a report.
 func (c *FolderChange) addTo(r *report.Report) {
 	for _, said := range slices.Concat(c.openProblems(), c.Problems) {
 		r.Warnf("%s", said)
@@ -445,7 +447,7 @@ func (c *FolderChange) addTo(r *report.Report) {
 	}
 }
 
-// Report describes the comparison.
+// Report says what was changed for each folder.
 func (o SyncOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
 		r.AddNotef("no folder is registered; oxbow folder add DIR registers one")

@@ -1,4 +1,4 @@
-// This file tests that a folder whose disk does not answer stops nothing.
+// This file tests that a folder on a disk that does not answer blocks nothing.
 
 package folders
 

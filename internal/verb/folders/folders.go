@@ -1,5 +1,5 @@
-// This file implements the verbs that register folders, list the registered folders, and remove
-// folders from the list.
+// This file implements the verbs that register a folder, list the registered folders, and remove a folder from the
+// list.
 
 package folders
 
@@ -39,8 +39,8 @@ type AddOut struct {
 	IsVault bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
 }
 
-// Add registers a folder and imports its notes into the memory. If the folder is already registered, Add only changes
-// whether changes in the memory are written into the folder's files, and then imports the notes again. A folder that
+// Add registers a folder and imports its notes into the memory. If the folder is already registered, Add imports the
+// notes again, and only changes whether changes in the memory are written into the folder's files. A folder that
 // cannot be read is not registered.
 func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
@@ -69,7 +69,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	}
 	out.Folder = f
 	out.IsVault = exchange.IsVault(in.Path)
-	// Import the notes. In a dry run, syncFolder only determines what would be imported.
+	// Import the notes. In a dry run, syncFolder only determines what it would import.
 	c := syncRun{w: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {
@@ -78,14 +78,13 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if out.Change.Unavailable != "" {
 		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
 	}
-	// Save the list last, so that a folder is registered only after its notes were imported.
+	// Save the list last, so that the folder is not registered if importing its notes fails.
 	return out, folder.SaveList(home, all)
 }
 
-// withRegistered returns the folder to register, and a list with the registered folders and this folder. If the list
-// has a folder with this path, the folder keeps its name and the time at which it was added, and only Write may
-// change. withRegistered returns an error if the path is registered under another name, or if another folder has the
-// name.
+// withRegistered returns the folder to register, and a list of the registered folders that includes it. If the path is
+// already registered, the folder keeps its name and the time at which it was added. It returns an error if the path is
+// registered under another name, or if another folder has the name.
 func (in *AddIn) withRegistered(
 	all []folder.Folder,
 	now time.Time,
@@ -112,8 +111,8 @@ func (in *AddIn) withRegistered(
 	return f, append(all, f), nil
 }
 
-// absolutePath returns the directory's path without symbolic links. A server's working directory is not the caller's,
-// so a relative path would name another directory than the caller means.
+// absolutePath returns the path of the directory without symbolic links. It refuses a relative path from a server's
+// caller: the server has another working directory, so it would find another directory than the caller means.
 func (in *AddIn) absolutePath() (string, error) {
 	switch {
 	case in.Path != "":
@@ -131,8 +130,8 @@ func (in *AddIn) absolutePath() (string, error) {
 	return filepath.Clean(real), nil
 }
 
-// findHome returns the home, which must have oxbow's own layout, because other layouts do not store where an
-// entry came from.
+// findHome returns the home. It fails if the home does not have oxbow's own layout, because other layouts do not
+// record where an entry comes from.
 func findHome(w *verb.Workspace) (string, error) {
 	store, err := w.OwnStorePath("folder")
 	if err != nil {
@@ -144,8 +143,8 @@ func findHome(w *verb.Workspace) (string, error) {
 	return filepath.Dir(store), nil
 }
 
-// checkPath returns an error if a directory cannot be a folder. Its notes must not be in the home, nor in
-// another folder, because then two entries would follow a file.
+// checkPath returns an error if a directory cannot be registered. It must not be in the home. It also must not be
+// inside another folder or contain one, because two entries would then belong to the same file.
 func checkPath(home, path string, all []folder.Folder) error {
 	fi, err := os.Stat(path)
 	switch {
@@ -168,7 +167,7 @@ func checkPath(home, path string, all []folder.Folder) error {
 	return nil
 }
 
-// isWithin reports whether a path is a directory or below the directory.
+// isWithin reports whether a path is dir or a path below dir.
 func isWithin(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
@@ -180,9 +179,11 @@ type ListIn struct{}
 // ListedFolder describes a registered folder.
 type ListedFolder struct {
 	folder.Folder
-	Files    int      `json:"files"`
-	Problems []string `json:"problems"` // files that cannot be read, or the reason why the folder cannot be read
-	Notes    []string `json:"notes"`    // notes of earlier comparisons, for example about conflicts, newest last
+	Files int `json:"files"`
+	// messages about files that cannot be read, or about the folder if it cannot be read
+	Problems []string `json:"problems"`
+	// notes of earlier synchronizations, for example about conflicts, the newest last
+	Notes []string `json:"notes"`
 }
 
 // ListOut is the result of List.
@@ -190,7 +191,7 @@ type ListOut struct {
 	Folders []ListedFolder `json:"folders"`
 }
 
-// List returns the registered folders.
+// List returns the registered folders, with the state of each.
 func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err error) {
 	out.Folders = []ListedFolder{}
 	home, err := findHome(w)
@@ -223,7 +224,7 @@ type RemoveIn struct {
 	ForgetNotes bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
 	DryRun      bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory, if Folder is one
+	Path string `json:"-"` // absolute path of the directory, if Folder is the path of a directory
 }
 
 // RemoveOut is the result of Remove.
@@ -231,12 +232,12 @@ type RemoveOut struct {
 	DryRun         bool          `json:"dry_run,omitempty"`
 	Folder         folder.Folder `json:"folder"`
 	Forgotten      int           `json:"forgotten"`
-	RemainingNotes int           `json:"stay"` // notes that stay in the memory
+	RemainingNotes int           `json:"stay"` // number of the folder's notes that stay in the memory
 }
 
-// Remove removes a folder from the list of folders that the memory follows. If in.ForgetNotes is set, it also forgets
-// the entries from the folder's files that were not edited in the memory. It does not change the files. Only a person
-// may call it.
+// Remove removes a folder from the list of registered folders. If in.ForgetNotes is set, it also forgets the entries
+// that came from the folder's files, except entries that were edited in the memory. It does not change the files. Only
+// a person may call it.
 func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
 		return out, err
@@ -285,7 +286,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	return out, folder.RemoveState(home, out.Folder.Name)
 }
 
-// findFolder returns the index of the folder with this name or path.
+// findFolder returns the index of the folder with this name or path, or -1 if there is none.
 func findFolder(all []folder.Folder, name, path string) int {
 	if i := folder.Find(all, name); i >= 0 || path == "" {
 		return i
@@ -293,7 +294,7 @@ func findFolder(all []folder.Folder, name, path string) int {
 	return folder.Find(all, path)
 }
 
-// notRegisteredError returns the error for a folder that is not registered.
+// notRegisteredError returns the error for a folder that is not registered. Its advice names the registered folders.
 func notRegisteredError(all []folder.Folder, name string) error {
 	err := fmt.Errorf("%w: no folder %q is registered", oxbow.ErrNotFound, text.TruncateWithEllipsis(name, 100))
 	if len(all) == 0 {
@@ -306,12 +307,12 @@ func notRegisteredError(all []folder.Folder, name string) error {
 	return verb.Advise(err, "the folders are: "+strings.Join(names, ", "))
 }
 
-// folderFilter selects the entries of a folder.
+// folderFilter returns the filter that selects the entries of a folder.
 func folderFilter(f folder.Folder) oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: folder.LabelFolder, Values: []string{f.Name}}}}
 }
 
-// Report describes the registration of a folder.
+// Report says what was registered and imported.
 func (o AddOut) Report() (r report.Report) {
 	did := "follows"
 	if o.DryRun {
@@ -347,7 +348,7 @@ func (o AddOut) Report() (r report.Report) {
 	return r
 }
 
-// Report describes the folders.
+// Report lists the folders with their problems and notes.
 func (o ListOut) Report() (r report.Report) {
 	if len(o.Folders) == 0 {
 		r.AddNotef("no folder is registered; oxbow folder add DIR registers one")
@@ -372,7 +373,7 @@ func (o ListOut) Report() (r report.Report) {
 	return r
 }
 
-// Report describes the removal.
+// Report says which folder was removed, and what happened to its notes.
 func (o RemoveOut) Report() (r report.Report) {
 	did := "no longer follows"
 	if o.DryRun {

@@ -1,4 +1,4 @@
-// This file writes changes to the memory's notes into the files of a folder.
+// This file writes changes in the memory into the files of a folder.
 
 package folders
 
@@ -20,12 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxNoteBytes is the maximum size of a file that is read before it is written, in bytes.
+// maxNoteBytes is the maximum size, in bytes, of a file that is changed.
 const maxNoteBytes = 16 << 20
 
-// writeBack writes the folder's entries that have changed since the last comparison into their files. For a new entry
-// that has the folder's name as a tag, it creates a file. The file of a forgotten entry is not deleted. An entry that
-// cannot be written is reported in the result's problems.
+// writeBack writes the folder's entries that have changed since the last synchronization into their files. It creates
+// a file for a new entry that has the folder's name as a tag. It does not delete the file of a forgotten entry. If an
+// entry cannot be written, the result's Problems say so.
 func (s *folderSync) writeBack(ctx context.Context) error {
 	ctx, m, err := s.w.OpenMemory(ctx, verb.Create)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *folderSync) writeBack(ctx context.Context) error {
 	if err != nil || at == since {
 		return err
 	}
-	if since != "" { // otherwise the folder is new, and all its notes came from its files
+	if since != "" { // If since is "", the folder is new, and all its notes have just come from its files.
 		entries, err := s.changedEntries(ctx, m, seq, since)
 		if err != nil {
 			return err
@@ -57,8 +57,8 @@ func (s *folderSync) writeBack(ctx context.Context) error {
 	return nil
 }
 
-// changedEntries returns the folder's entries that were changed after the position since and still exist. If the
-// history no longer reaches back to this position, it returns all entries of the folder.
+// changedEntries returns the folder's entries that were changed after the position since and that still exist. If the
+// history does not reach back to this position, it returns all entries of the folder.
 func (s *folderSync) changedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -80,7 +80,7 @@ func (s *folderSync) changedEntries(
 		}
 		last[d.ID] = d.Entry
 	}
-	if last == nil { // the history no longer reaches back to the position, so return all entries
+	if last == nil { // The history does not reach back to the position, so return all entries.
 		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				return nil, err
@@ -99,15 +99,16 @@ func (s *folderSync) changedEntries(
 	return entries, nil
 }
 
-// belongsToFolder reports whether an entry belongs to the folder. The entry either has the label of the folder, or it
-// was not made from a file and has the folder's name as a tag.
+// belongsToFolder reports whether an entry belongs to the folder. It does if it has the folder's label. It also does
+// if it was not made from a file and has the folder's name as a tag.
 func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.LabelFolder), s.folder.Name) ||
 		(exchange.FileLabel(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
-// writeEntry writes an entry into the file from which the entry was made, if the file's text differs, or into a new
-// file. It returns an error if the entry is held back, because other people may have written the entry's text.
+// writeEntry writes an entry into the file from which it was made, if the file has another text, or into a new file.
+// It returns an error if models do not get the entry before a person approves it, because others may have written its
+// text.
 func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.QuoteShellOperand(e.Name))
@@ -121,12 +122,12 @@ func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.En
 			return s.writeToOriginFile(ctx, m, e, file)
 		}
 	}
-	return nil // the file was deleted, or belongs to another folder
+	return nil // The file was deleted, or it belongs to another folder.
 }
 
-// writeToOriginFile writes an entry into the file that the entry was imported from. It does nothing if the file has
-// the same text, or changed after the comparison. It returns an error if the file does not contain the entry, or
-// contains a secret.
+// writeToOriginFile writes an entry into the file from which it was imported. It does nothing if the file already has
+// this text, or has changed since the folder was listed. It returns an error if the file does not contain the entry,
+// or contains a secret.
 func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
 	old, err := vfs.ReadFile(s.fsys, file, maxNoteBytes)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e o
 	case hasSecret:
 		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
 	case !s.comparison.IsCurrent(s.fsys, file):
-		return nil // the file was changed after the comparison, so the next comparison decides
+		return nil // The file has changed since the folder was listed. The next synchronization will decide.
 	}
 	changed, it, err := s.rewriteItem(ctx, file, string(old), items, i, e)
 	if err != nil {
@@ -157,9 +158,9 @@ func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e o
 	return s.writeFile(ctx, m, e, it, file, changed)
 }
 
-// rewriteItem replaces the content of item i in a file by the entry's content. It returns the new text, and the
-// item that replaces item i when the new text is read. It returns an error if reading the new text would return
-// other notes than items.
+// rewriteItem replaces the content of item i in the text of a file by the entry's content. It returns the new text,
+// and the item that is read from it in place of item i. It returns an error if reading the new text would change the
+// other notes.
 func (s *folderSync) rewriteItem(
 	ctx context.Context,
 	file, oldText string,
@@ -172,7 +173,7 @@ func (s *folderSync) rewriteItem(
 		return "", it, err
 	}
 	after, err := s.checkRewrite(ctx, file, changed, items, i, e)
-	if after == nil && err == nil { // perhaps the heading that named the note is gone, so add a title
+	if after == nil && err == nil { // The heading that named the note may be gone, so add a title.
 		changed, err = exchange.WithTitle(changed, items[i].Entry.Name)
 		if err == nil {
 			after, err = s.checkRewrite(ctx, file, changed, items, i, e)
@@ -187,9 +188,8 @@ func (s *folderSync) rewriteItem(
 	return changed, *after, nil
 }
 
-// checkRewrite checks a changed text before it is written to a file. It parses the text and returns item i, which must
-// have the content of the entry e. It returns nil if the item has other content, or if the names or the number of the
-// items differ from oldItems.
+// checkRewrite checks a changed text of a file before it is written. It parses the text and returns item i, which must
+// have the content of entry e. It returns nil if the content differs, or if the other items have changed.
 func (s *folderSync) checkRewrite(
 	ctx context.Context,
 	file, changed string,
@@ -234,7 +234,7 @@ func (s *folderSync) writeNewFile(ctx context.Context, m *oxbow.Memory, e oxbow.
 	return errors.New("a file with this text would be read as other notes")
 }
 
-// unusedFileName returns the name of a file that does not exist.
+// unusedFileName returns a name, derived from an entry's name, for which there is no file.
 func (s *folderSync) unusedFileName(name string) (string, error) {
 	stem := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|#^[]`, r) {
@@ -260,7 +260,7 @@ func (s *folderSync) unusedFileName(name string) (string, error) {
 	return "", fmt.Errorf("there are too many files named %s", stem)
 }
 
-// parseFile returns the items in the text of a file, and reports whether it contains a secret.
+// parseFile returns the items in the text of a file. hasSecret is true if the text contains a secret.
 func (s *folderSync) parseFile(
 	ctx context.Context,
 	file, content string,
@@ -280,9 +280,9 @@ func (s *folderSync) parseFile(
 	return items, hasSecret, nil
 }
 
-// writeFile writes content to a file of the folder, and records the file as the source of the entry e: e gets the
-// labels that were parsed from the file (those of the item it), the label of the folder, and the marks that name the
-// file.
+// writeFile writes content to a file of the folder, and records that the entry e belongs to this file. For that, e
+// gets the labels of the item it, which was read from the content, the label of the folder, and the labels that name
+// the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -301,8 +301,8 @@ func (s *folderSync) writeFile(
 	if err := s.comparison.RecordWritten(s.fsys, file, []byte(content)); err != nil {
 		return err
 	}
-	// First write a version with exactly the labels in the file. A later edit of the file can then be merged with
-	// labels that only the memory has.
+	// First store a version that has exactly the labels in the file. A later edit of the file can then be merged with
+	// labels that only the memory contains.
 	pure := e.Clone()
 	pure.Labels = it.Entry.Labels
 	marked := exchange.MarkedLabels(pure, s.refPath(file))
@@ -322,8 +322,8 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingStamps returns labels with the stamps in stamped that labels lacks. Stamps are the labels that hold an
-// entry back, that record its approval, or that name the author of its text. The result is a new, sorted list.
+// addMissingStamps returns the labels together with those stamps in stamped that they lack, sorted. Stamps are labels
+// that hold an entry back from models, record its approval, or name the author of its text.
 func addMissingStamps(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stamped {
@@ -336,7 +336,7 @@ func addMissingStamps(labels, stamped []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// HasWritableFolder reports whether changes in the memory are written into the files of a folder of the home.
+// HasWritableFolder reports whether the home has a folder that is registered for writing.
 func HasWritableFolder(home string) bool {
 	all, err := folder.List(home)
 	return err == nil && slices.ContainsFunc(all, func(f folder.Folder) bool { return f.Write })

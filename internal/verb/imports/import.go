@@ -21,35 +21,36 @@ type ImportIn struct {
 	Overwrite  bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."       usage:"also replace entries that were written or edited here, or that are newer"`
 	SourceName string   `json:"from,omitempty"      flag:"-" jsonschema:"Program or format, one of Sources; by default told by each path."`
 
-	Inputs map[string]io.Reader `json:"-"` // read instead of the files with these paths
-	Root   string               `json:"-"` // the project's directory: origins below it are relative (may be "")
-	// Do not list changes, because they are many, unless this is a dry run.
+	Inputs map[string]io.Reader `json:"-"` // texts to read instead of the files with these paths
+	// directory of the project; labels name files below it by relative paths (may be "")
+	Root string `json:"-"`
+	// do not list the changes, which may be many, unless this is a dry run
 	OmitChanges   bool   `json:"-"`
 	InterruptRead func() `json:"-"` // makes a blocked Read of an input return (may be nil)
 
-	// PrepareSessions sets the fields that depend on the machine, such as the user's directory, before transcripts are
-	// read. It may be nil.
+	// PrepareSessions is called before transcripts are read. It sets the fields that depend on the machine, such as
+	// the user's directory. It may be nil.
 	PrepareSessions func(*sessions.ImportSessionsIn) error `json:"-"`
 }
 
-// ImportOut is the result of Import. After an error it describes the work that was done before.
+// ImportOut is the result of Import. After an error, it says what was imported before.
 type ImportOut struct {
 	transfer.ImportOut
 
-	// Clients and Unread describe the sessions that were added to the archive.
+	// Clients and Unread say which sessions were added to the archive, and which transcripts could not be read.
 	Clients []sessions.ImportedClient   `json:"clients,omitempty"`
 	Unread  []sessions.UnreadTranscript `json:"unread,omitempty"`
 
-	// HasOnlySessions reports whether the files contain sessions and nothing else.
+	// HasOnlySessions is set if the files contain nothing but sessions.
 	HasOnlySessions bool `json:"-"`
 }
 
-// SessionsOut returns the part of the result that describes sessions.
+// SessionsOut returns the part of the result that is about sessions.
 func (o ImportOut) SessionsOut() sessions.ImportSessionsOut {
 	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, UnreadTranscripts: o.Unread}
 }
 
-// Report tells what was imported: sessions, entries, or both.
+// Report says what was imported: sessions, entries, or both.
 func (o ImportOut) Report() (r report.Report) {
 	if len(o.Clients) > 0 || len(o.Unread) > 0 {
 		r.Append(o.SessionsOut().Report())
@@ -67,10 +68,10 @@ func (o ImportOut) Report() (r report.Report) {
 	return r
 }
 
-// Failed reports whether an item could not be imported, or a session could not be read.
+// Failed reports whether an item could not be imported, or a transcript could not be read.
 func (o ImportOut) Failed() bool { return o.ImportOut.Failed() || o.SessionsOut().Failed() }
 
-// Import adds the entries in files and directories to the memory, and the sessions to the archive.
+// Import adds the entries in files and directories to the memory, and the sessions in them to the archive.
 func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
 	if err := CheckSource(in.SourceName); err != nil {
 		return ImportOut{}, err

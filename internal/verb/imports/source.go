@@ -1,4 +1,4 @@
-// This file decides what the files of an import contain: sessions of a client, entries, or both.
+// This file finds out what the files of an import contain: sessions of a client, entries, or both.
 
 package imports
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// sessionSources maps each program whose files contain sessions to the name of its client in the archive. Names
-// that are not in the map belong to formats of entries.
+// sessionSources maps the name of a program whose files contain sessions to the name of its client in the archive. A
+// name that is not in the map is a format of entries.
 func sessionSources() map[string]string {
 	sources := map[string]string{"chatgpt": transcript.ChatGPT, "claude-export": transcript.ClaudeAI,
 		"claude-code": "claude"}
@@ -30,7 +30,7 @@ func sessionSources() map[string]string {
 	return sources
 }
 
-// SourceNames returns the names of the programs and formats that Import reads, in alphabetical order.
+// SourceNames returns the names of all programs and formats that Import can read, in alphabetical order.
 func SourceNames() []string {
 	names := exchange.Formats()
 	for name := range sessionSources() {
@@ -42,7 +42,7 @@ func SourceNames() []string {
 	return names
 }
 
-// CheckSource returns an error if a name is not one of [SourceNames]. An empty name is allowed.
+// CheckSource returns an error if name is neither empty nor one of [SourceNames].
 func CheckSource(name string) error {
 	if name == "" || slices.Contains(SourceNames(), name) {
 		return nil
@@ -56,13 +56,14 @@ func CheckSource(name string) error {
 			"which need no --from")
 }
 
-// pathContents lists an import's paths by the kind of their contents.
+// pathContents lists the paths of an import by what they contain.
 type pathContents struct {
-	clients  []string                   // clients, in the order of the paths
-	sessions map[string][]string        // files with sessions, by client
-	entries  []string                   // paths with entries
-	formats  map[string]exchange.Format // format of each path with entries (no element if the format is to be detected)
-	notes    []string                   // files of exports that are not read
+	clients  []string            // names of the clients, in the order of the paths
+	sessions map[string][]string // files with sessions, by the name of the client
+	entries  []string            // paths that contain entries
+	// format of the entries at a path (missing if the import must detect the format)
+	formats map[string]exchange.Format
+	notes   []string // files of exports that are not read
 }
 
 func (c *pathContents) addSessions(client string, files ...string) {
@@ -79,7 +80,7 @@ func (c *pathContents) addEntries(path string, format exchange.Format) {
 	}
 }
 
-// classifyPaths determines whether each path contains sessions, entries, or both.
+// classifyPaths finds out whether each path contains sessions, entries, or both.
 func (in *ImportIn) classifyPaths() (pathContents, error) {
 	c := pathContents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
 	client := sessionSources()[in.SourceName]
@@ -104,7 +105,7 @@ func (in *ImportIn) classifyPaths() (pathContents, error) {
 	return c, nil
 }
 
-// addSessionPath adds a path that contains sessions of the client.
+// addSessionPath adds a path that contains sessions of the given client.
 func (c *pathContents) addSessionPath(client, path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -127,8 +128,7 @@ func (c *pathContents) addSessionPath(client, path string) error {
 	return nil
 }
 
-// addClaudeExport adds an export of claude.ai, which has conversations, and memories and projects in other
-// files.
+// addClaudeExport adds an export of claude.ai. It contains conversations, and other files with memories and projects.
 func (c *pathContents) addClaudeExport(path string, isDir bool) error {
 	files, err := transcript.FindChatFiles(path)
 	if err != nil {
@@ -155,13 +155,12 @@ func (c *pathContents) addChatGPTExport(path string) error {
 	return err
 }
 
-// addDetectedPath adds a path and detects from its files what the import reads there: sessions of a client, the export
-// of a chat service, or entries. A path that does not exist is added as entries, because the import then reports the
-// error.
+// addDetectedPath adds a path after detecting what it contains: sessions of a client, the export of a chat service, or
+// entries. A path that does not exist is added as entries, so that the import reports the error.
 func (c *pathContents) addDetectedPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		c.addEntries(path, "") // the import reports it
+		c.addEntries(path, "") // the import will report that it does not exist
 		return nil
 	}
 	if !info.IsDir() && exchange.KnownRecords(path) != "" {
@@ -196,7 +195,8 @@ func (c *pathContents) addDetectedPath(path string) error {
 	return nil
 }
 
-// findChatService returns the chat service whose export is a file or directory, or "".
+// findChatService returns the name of the chat service from which a file or directory was exported, or "" if there is
+// none.
 func findChatService(path string) (string, error) {
 	files, err := transcript.FindChatFiles(path)
 	if err != nil || len(files) == 0 {
@@ -205,7 +205,7 @@ func findChatService(path string) (string, error) {
 	return transcript.FindChatService(files[0]), nil
 }
 
-// importSessions adds the sessions to the archive, and their counts to the result.
+// importSessions adds the sessions to the archive and describes them in the result.
 func (in *ImportIn) importSessions(ctx context.Context, w *verb.Workspace, c pathContents, out *ImportOut) error {
 	for _, client := range c.clients {
 		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun}

@@ -1,4 +1,4 @@
-// Package injection implements the verbs about the texts that hooks put before models without a
-// call. They show the text for a prompt or a session's start, list earlier texts, and switch the
-// injection on and off.
+// Package injection implements the verbs about injection. Hooks inject texts: they show texts to models, which did not
+// call a tool to get them. The verbs show the text that a prompt or a session's start would get, list the texts that
+// were injected, and switch injection off and on.
 package injection

@@ -1,5 +1,4 @@
-// This file implements the verb inject, which shows the text that a prompt would get from memory,
-// and the reasons.
+// This file implements the verb inject. It shows which text from memory a prompt would get, and why.
 
 package injection
 
@@ -23,28 +22,30 @@ type InjectIn struct {
 	Project string `json:"project,omitempty"          usage:"answer as in this PROJECT; auto is the project of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty"          usage:"also show how strong each match is, and why the text is shown or not"`
 
-	// HookPrompt is the prompt that a hook reported. Its text is replaced by Prompt. It is nil if a person only
-	// tries out what a prompt would get.
+	// HookPrompt is the prompt that a hook reported. The field Prompt replaces its text. HookPrompt is nil if no hook
+	// asks, for example if a person tries out what a prompt would get.
 	HookPrompt *inject.Prompt `json:"-"`
-	// MaxWait is the maximum time for calibrating a memory. 0 means unlimited.
+	// MaxWait limits the time for calibrating the floor of each memory. A match must be stronger than the floor to be
+	// shown. 0 means that there is no limit.
 	MaxWait time.Duration `json:"-"`
 }
 
 // InjectOut is the result of Inject.
 type InjectOut struct {
-	Answer         string                `json:"answer"` // silence, pointer or payload
-	Text           string                `json:"text,omitempty"`
-	Tokens         int                   `json:"tokens"`
-	ShownEntries   []session.ShownEntry  `json:"shown,omitempty"`
-	Accounts       []inject.UnitDecision `json:"accounts,omitempty"` // strongest first
-	SilenceReasons []verb.Note           `json:"why,omitempty"`      // why there is silence
-	// OffFile is the file that keeps hooks from showing a model anything.
+	Answer       string               `json:"answer"` // one of silence, pointer and payload
+	Text         string               `json:"text,omitempty"`
+	Tokens       int                  `json:"tokens"`
+	ShownEntries []session.ShownEntry `json:"shown,omitempty"`
+	// decision for each note or turn that matched, the strongest match first
+	Accounts       []inject.UnitDecision `json:"accounts,omitempty"`
+	SilenceReasons []verb.Note           `json:"why,omitempty"` // reasons why the prompt gets no text
+	// OffFile is the path of the file that switches off injection. It is "" if there is none.
 	OffFile string `json:"off_by,omitempty"`
 
 	Block inject.Block `json:"-"`
 }
 
-// Inject chooses the notes and past turns that a prompt gets. It records nothing.
+// Inject chooses the notes and past turns that hooks would show for a prompt. It does not record that they were shown.
 func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, error) {
 	sources, err := injectSources(ctx, w)
 	if err != nil {
@@ -82,8 +83,8 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 	return out, nil
 }
 
-// silenceReasons returns the reasons why a prompt gets nothing, from the accounts of the units that were
-// considered.
+// silenceReasons explains why a prompt gets no text. The argument lists the decisions about all notes and turns that
+// matched, the strongest match first.
 func silenceReasons(all []inject.UnitDecision) []verb.Note {
 	if len(all) == 0 {
 		return []verb.Note{
@@ -129,14 +130,14 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 	}
 }
 
-// injectSource is a memory that is searched for a prompt, with the path of its store.
+// injectSource is a memory in which the notes or turns for a prompt are searched.
 type injectSource struct {
 	inject.MemorySource
-	storePath string // "" if its floor is not stored
+	storePath string // path of the memory's store ("" if the floor is not stored beside it)
 }
 
-// CalibrateFloors calibrates the floors of the memories that have grown since the last time, and stores
-// the floors next to the memories.
+// CalibrateFloors calibrates the floors of all memories whose stored floors no longer fit, because the memories have
+// changed in size. It stores each new floor beside its memory.
 func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := injectSources(ctx, w)
 	for _, s := range sources {
@@ -145,8 +146,9 @@ func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	return err
 }
 
-// injectSources returns the memories from which hooks take texts for models: the notes and the archive of sessions. If
-// the notes cannot be opened but the archive can, the result has only the archive.
+// injectSources returns the memories from which hooks take texts for models: the notes, and the archive of sessions.
+// If the notes cannot be opened, the archive alone is returned. If there is no archive or it is unsupported, the notes
+// alone are returned.
 func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)
@@ -186,21 +188,22 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, 
 			return err == nil && len(counts) == 1 && counts[0].IsUnused()
 		}
 	}
-	return all, nil // a missing memory contains no notes
+	return all, nil // An error of opening the notes is dropped, because the archive is enough.
 }
 
-// minDecoys is the minimum number of decoys for a useful floor.
+// minDecoys is the number of decoys that a calibration needs at least. A floor from fewer decoys is too inaccurate.
 const minDecoys = 300
 
-// calibrateFloor sets the floor of the source: the stored floor, or a new floor, which it stores. If the
-// time is too short, the floor is so high that no match is above it.
+// calibrateFloor sets the floor of the source. It takes the stored floor if that still fits the size of the memory.
+// Otherwise it computes a new floor and stores it. If maxWait is over before enough decoys were tried, it sets
+// [gate.UnreachableFloor], so that nothing is shown.
 func (s *injectSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		s.Floor = gate.UnreachableFloor // no entry may be shown
+		s.Floor = gate.UnreachableFloor // There is nothing to show, so any floor will do.
 		return nil
 	}
 	if s.storePath != "" {
@@ -228,7 +231,7 @@ func (s *injectSource) calibrateFloor(ctx context.Context, maxWait time.Duration
 		return nil
 	}
 	if s.storePath != "" {
-		_ = c.Write(s.storePath) // ignore the error: if the calibration cannot be stored, it is repeated each time
+		_ = c.Write(s.storePath) // An error is ignored: then the next call calibrates again.
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// This file tests the block for a prompt from notes and archive together.
+// This file tests the text that a prompt gets if notes and past turns both match.
 
 package injection
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// injectWorkspace returns a workspace with a note and an archive of some prompts.
+// injectWorkspace returns a workspace with one note, and the archive of a session with these prompts.
 func injectWorkspace(t *testing.T, prompts ...session.Event) (*verb.Workspace, *session.Archive) {
 	t.Helper()
 	open := func() *oxbow.Memory {

@@ -1,5 +1,5 @@
-// This file implements the verb injected, which lists the texts that hooks put before models and
-// the entries that were used.
+// This file implements the verb injected. It lists the texts that hooks showed to models, and which entries in these
+// texts the agents used.
 
 package injection
 
@@ -27,51 +27,54 @@ type InjectedIn struct {
 	ShowText   bool   `json:"text,omitempty"    usage:"show the whole text that the agent was shown"`
 	ListUnused bool   `json:"unused,omitempty"  usage:"list entries that were shown in at least ten turns and never used"`
 
-	// IsOff is set if a person has switched off injections here.
+	// IsOff tells that a person has switched off injection in this home or project. The answer for an empty list then
+	// says so.
 	IsOff bool `json:"-"`
 }
 
-// InjectedOut is a list of injections, newest first.
+// InjectedOut is the result of ListInjections. The newest injection comes first.
 type InjectedOut struct {
 	Injections []InjectedItem `json:"injections"`
-	HasMore    bool           `json:"more,omitempty"` // there are more injections
-	// Totals of all selected injections, regardless of the limit.
+	HasMore    bool           `json:"more,omitempty"` // whether the list was cut at the limit
+	// Total counts all injections that the argument selects, also those beyond the limit.
 	Total        InjectedTotal      `json:"total"`
 	Unused       []session.UseCount `json:"unused,omitempty"`
-	EmptyReasons []verb.Note        `json:"why,omitempty"` // reasons why the list is empty
+	EmptyReasons []verb.Note        `json:"why,omitempty"` // reasons why no injection is listed
 	Notes        []verb.Note        `json:"notes,omitempty"`
 }
 
-// InjectedItem is an injection.
+// InjectedItem is one injection: a text that a hook showed to a model in a turn.
 type InjectedItem struct {
 	Time    time.Time `json:"time"`
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
-	Turn    string    `json:"turn"` // name of the turn's entry
+	Turn    string    `json:"turn"` // name of the entry that records the turn
 	Project string    `json:"project,omitempty"`
 	session.Injection
 	UsedEntries []session.ShownEntry `json:"used,omitempty"`
-	Text        string               `json:"text,omitempty"` // set if it is requested or if there is a single injection
+	// injected text ("" unless the caller wants texts or the list has one item)
+	Text string `json:"text,omitempty"`
 
-	Prompt string `json:"-"` // beginning of the turn's prompt
+	Prompt string `json:"-"` // beginning of the prompt that the person wrote in the turn
 }
 
 // maxPromptBytes is the maximum number of bytes of a prompt in [InjectedItem.Prompt].
 const maxPromptBytes = 120
 
-// InjectedTotal is the sums over all selected injections.
+// InjectedTotal counts the selected injections.
 type InjectedTotal struct {
 	Injections int            `json:"injections"`
-	Used       int            `json:"used"` // injections of which an entry was used
+	Used       int            `json:"used"` // number of injections in which at least one entry was used
 	Tokens     int            `json:"tokens"`
-	Places     map[string]int `json:"places"` // injections by place
+	Places     map[string]int `json:"places"` // number of injections for each place
 }
 
-// maxTurnDuration is longer than the time between the beginning of a turn and its injections.
+// maxTurnDuration is the assumed maximum time from the beginning of a turn to its last injection. A search for
+// injections since a date includes turns that began this much earlier.
 const maxTurnDuration = 24 * time.Hour
 
-// ListInjections lists the texts that hooks put before models. It searches the newest turns, at most as
-// many as a query can return.
+// ListInjections lists the texts that hooks showed to models. It looks only at the newest [oxbow.MaxLimit] turns, and
+// a note in the result says if there are more.
 func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
 	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{Places: map[string]int{}}}
 	since, err := sessions.ParseSince(w, in.Since)
@@ -118,7 +121,7 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	return out, err
 }
 
-// turnFilter returns the filter for turns that may have selected injections.
+// turnFilter returns a filter for turns. Only turns that it selects can have injections that the argument asks for.
 func (in InjectedIn) turnFilter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
 	add := func(key, value string) {
 		if value != "" {
@@ -142,11 +145,11 @@ func (in InjectedIn) turnFilter(ctx context.Context, a *session.Archive, since t
 	return f, nil
 }
 
-// TurnInjections returns the selected injections of a turn.
+// TurnInjections returns those injections of a turn that the argument selects and that are not older than since.
 func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.ParseTurn(e.Content)
 	if err != nil {
-		return nil // the turn was edited, so its injections are unknown
+		return nil // Someone has edited the turn, so its injections cannot be read.
 	}
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.UsedEntries()
@@ -167,7 +170,8 @@ func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []Inj
 	return items
 }
 
-// matchesInjection reports whether an injection has the place and shows the entry that the argument names.
+// matchesInjection reports whether an injection is at the place and shows the entry that the argument names. An empty
+// place or name fits every injection.
 func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	if in.Place != "" && x.Place != in.Place {
 		return false
@@ -178,8 +182,8 @@ func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	return slices.ContainsFunc(x.ShownEntries, func(s session.ShownEntry) bool { return s.Name == in.Entry })
 }
 
-// addItems counts all injections in the totals, and appends the newest injections to the list, at most limit. The
-// texts are included if withTexts is set or if there is only one injection.
+// addItems adds all injections to the totals. It appends the newest injections to the list, at most limit of them.
+// Their texts are kept if withTexts is true or if there is only one injection.
 func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) {
 	for i := range all {
 		out.Total.Injections++
@@ -200,7 +204,7 @@ func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) 
 	}
 }
 
-// explainEmpty returns the reasons why no injection matches.
+// explainEmpty returns the reasons why no injection is selected.
 func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
 	turns, err := a.Memory.Recall(
 		ctx,

@@ -1,4 +1,4 @@
-// This file describes the list of texts that hooks put before models.
+// This file prints the list of injections.
 
 package injection
 
@@ -13,10 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// sessionIDWidth is the length to which identifiers of sessions are cut. It is enough to tell sessions apart.
+// sessionIDWidth is the number of characters of a session's identifier that are printed. They suffice to tell sessions
+// apart.
 const sessionIDWidth = 13
 
-// Report lists the injections with the entries of each, followed by the totals.
+// Report prints each injection with the entries that it showed, and then the totals.
 func (o InjectedOut) Report() (r report.Report) {
 	for i := range o.Injections {
 		o.Injections[i].addToReport(&r)
@@ -36,7 +37,7 @@ func (o InjectedOut) Report() (r report.Report) {
 	return r
 }
 
-// addToReport adds an injection.
+// addToReport prints one injection.
 func (it *InjectedItem) addToReport(r *report.Report) {
 	r.AddLinef("%s  %s  %s", it.Time, report.Name(it.Client+"/"+text.TruncateBytes(it.Session, sessionIDWidth)),
 		DescribeInjection(&it.Injection))
@@ -52,7 +53,7 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 	}
 }
 
-// totalSentence describes the totals.
+// totalSentence returns a sentence with the totals.
 func (t InjectedTotal) totalSentence() report.Sentence {
 	var places []string
 	for _, p := range slices.Sorted(maps.Keys(t.Places)) {
@@ -67,8 +68,7 @@ func (t InjectedTotal) totalSentence() report.Sentence {
 	)
 }
 
-// DescribeInjection describes an injection in words: where the text was injected, why, and its size in
-// tokens.
+// DescribeInjection describes an injection in words: where the text was shown, why, and how many tokens it has.
 func DescribeInjection(in *session.Injection) string {
 	words := []string{in.Place}
 	if in.Answer != "" {
@@ -81,5 +81,5 @@ func DescribeInjection(in *session.Injection) string {
 	return strings.Join(words, ", ")
 }
 
-// ShownEntryText returns the name and the version of an entry that was shown.
+// ShownEntryText returns the name and the version of a shown entry, such as "deploy rule@3".
 func ShownEntryText(s session.ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }

@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestStartIsBounded tests that the block of a new session stays within its budget in a memory of any
-// size, always includes pinned notes, and names each note that it shows.
+// TestStartIsBounded tests the block of a new session in memories of several sizes. The block must stay within its
+// budget, must contain the pinned note, and must record each note that it shows.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
 	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.StartTokens}); err != nil ||
@@ -62,7 +62,7 @@ func TestStartIsBounded(t *testing.T) {
 			out.ShownEntries[0].Name != "rule" || out.ShownEntries[0].Version == 0 {
 			t.Errorf("the block has %d notes, shown are %+v", n, out.ShownEntries)
 		}
-		tokens := 0 // tokens of the notes that are included only because they are new
+		tokens := 0 // number of tokens of the notes that are in the block only because they are new
 		for _, e := range out.Entries[min(1, len(out.Entries)):] {
 			tokens += e.Tokens
 		}
@@ -80,8 +80,8 @@ func TestStartIsBounded(t *testing.T) {
 	checkMemory(t, m)
 }
 
-// TestStartOfManyDecisions tests the block of a project with 144 decisions. A slice of the newest decisions
-// helps nobody, so that the decisions that agents used come first, and the rest is a number and a few names.
+// TestStartOfManyDecisions tests the block of a project with 144 decisions, which do not all fit. The decision that an
+// agent used comes first. The others are mentioned by their number and a few names.
 func TestStartOfManyDecisions(t *testing.T) {
 	w, m := startWorkspace(t)
 	var ops []oxbow.Op
@@ -127,8 +127,7 @@ func TestStartOfManyDecisions(t *testing.T) {
 	checkMemory(t, archive.Memory)
 }
 
-// TestStartWithoutRoomForAName tests that a note is left out if its name alone is longer than the room
-// in the block.
+// TestStartWithoutRoomForAName tests that a note is left out if its name alone does not fit into the block.
 func TestStartWithoutRoomForAName(t *testing.T) {
 	w, m := startWorkspace(t)
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
@@ -150,8 +149,8 @@ func TestStartWithoutRoomForAName(t *testing.T) {
 	checkMemory(t, m)
 }
 
-// TestStartHoldsWhatIsVouchedFor tests which notes are included in the block of a new session, and
-// which notes are only counted.
+// TestStartHoldsWhatIsVouchedFor tests that the block contains the notes that somebody vouches for, and no other
+// notes.
 func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 	label := func(key, value string) []oxbow.Label { return []oxbow.Label{{Key: key, Value: value}} }
 	for _, c := range []struct {
@@ -195,8 +194,8 @@ func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 	}
 }
 
-// TestStartNamesNoInstruction tests that the names of other notes do not include a name that reads
-// like an instruction. The note has no label for it, like a note from before the present rules.
+// TestStartNamesNoInstruction tests that the block does not name a note whose name reads like an instruction. The note
+// lacks the label for such names, as notes of earlier versions do.
 func TestStartNamesNoInstruction(t *testing.T) {
 	w, m := startWorkspace(t)
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent})

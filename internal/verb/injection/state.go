@@ -1,4 +1,4 @@
-// This file implements the verb that says whether hooks put texts before models.
+// This file implements the verb that reports whether injection is switched on.
 
 package injection
 
@@ -17,13 +17,12 @@ type StateIn struct{}
 // StateOut is the result of HookState.
 type StateOut struct {
 	IsOn        bool     `json:"on"`
-	OffSwitches []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch hooks off
-	ClientsOff  []string `json:"clients_off"` // clients for which setup has switched injection off
+	OffSwitches []string `json:"off_by"`      // what switches hooks off: variables as NAME=off, and paths of files
+	ClientsOff  []string `json:"clients_off"` // clients for which oxbow setup has switched injection off
 }
 
-// HookState reports whether hooks put texts before models in this home and working directory. If they do not, the
-// result lists the variables and files that switch hooks off. Clients that are switched off individually do not
-// affect IsOn.
+// HookState reports whether hooks show texts to models in this home and working directory. If not, OffSwitches lists
+// the variables and files that prevent it. A client for which injection is switched off does not change IsOn.
 func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
 	out := StateOut{OffSwitches: []string{}, ClientsOff: []string{}}
 	p, err := w.FindPlace()
@@ -52,7 +51,8 @@ func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error
 	return out, nil
 }
 
-// escapeGlob returns the pattern that matches exactly this directory. Windows has no escapes.
+// escapeGlob returns a pattern that matches only this directory. On Windows it returns the directory unchanged,
+// because patterns have no escapes there.
 func escapeGlob(dir string) string {
 	if filepath.Separator == '\\' {
 		return dir
@@ -60,7 +60,7 @@ func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// Report implements [report.Reporter].
+// Report prints whether injection is on, and otherwise what switches it off.
 func (o StateOut) Report() (r report.Report) {
 	if o.IsOn {
 		r.AddLinef("on: with a prompt, hooks put before a model what helps")

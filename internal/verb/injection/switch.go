@@ -1,4 +1,4 @@
-// This file implements the files that switch off hooks, for a home or a project.
+// This file implements the files that switch off hooks in a home or a project.
 
 package injection
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Names of files in a home, or in a project's directory [ProjectDir]. They switch off all hooks, text
-// injection, and code annotation.
+// These are the names of files that switch something off: all hooks, injection, or the annotation of code. They are in
+// a home or in the directory [ProjectDir] of a project.
 const (
 	HooksOffFile    = "hooks.off"
 	InjectOffFile   = "inject.off"
@@ -24,12 +24,13 @@ const (
 	ProjectDir      = trust.DirName
 )
 
-// ClientInjectOffFile returns the name of the file in a home that switches off injection for a client.
-// Setup writes this file, because the same hooks both report prompts and answer them.
+// ClientInjectOffFile returns the name of the file that switches off injection for one client. The file is in the
+// home. Setup writes it for clients without injection, because the same hooks report prompts and inject texts, and the
+// hooks must stay.
 func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
 
-// FindOffFile returns the path of the file with this name. It looks in the home, and in the projects that contain the
-// directories. It returns "" if the file does not exist.
+// FindOffFile returns the path of the file with this name in the home, or in a project that contains one of the
+// directories. It returns "" if there is no such file.
 func FindOffFile(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); pathExists(path) {
 		return path
@@ -56,7 +57,7 @@ func pathExists(path string) bool {
 type SwitchInjectIn struct {
 	Off     bool   `json:"off,omitempty" flag:"-"`
 	Project bool   `json:"project,omitempty" usage:"apply to the project of the working directory, and not to the home"`
-	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project
+	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project, if the switch is only for that
 }
 
 // SwitchInjectOut is the result of SwitchInjection.
@@ -64,10 +65,10 @@ type SwitchInjectOut struct {
 	Off          bool   `json:"off"`
 	File         string `json:"file"`
 	Changed      bool   `json:"changed"`
-	StillOffFile string `json:"still,omitempty"` // path of another file that still switches injection off
+	StillOffFile string `json:"still,omitempty"` // path of another file that keeps injection off
 }
 
-// Report tells which file was made or removed, and whether another file still switches injection off.
+// Report prints which file was written or removed, and whether another file keeps injection off.
 func (o SwitchInjectOut) Report() (r report.Report) {
 	shows := report.EffectVerb(o.Off, "shows agents texts by itself", "shows agents no text by itself")
 	if o.Changed {
@@ -82,8 +83,8 @@ func (o SwitchInjectOut) Report() (r report.Report) {
 	return r
 }
 
-// SwitchInjection switches the injection of text off or on. Only a person may do this. Sessions are recorded in both
-// cases.
+// SwitchInjection switches injection off or on by writing or removing a file. Only a person may do this. Sessions are
+// recorded in both cases.
 func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
 	command := "oxbow inject on"
 	if in.Off {
@@ -122,8 +123,7 @@ func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) 
 		err = nil
 	}
 	if in.Project {
-		// remove the directory only if it is empty, because oxbow would take an empty directory for
-		// a home
+		// The directory is removed only if it is empty: oxbow would take an empty directory for a home.
 		_ = os.Remove(dir)
 	}
 	out.StillOffFile = FindOffFile(InjectOffFile, p.Dir(), w.Dir)

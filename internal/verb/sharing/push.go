@@ -21,58 +21,59 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SyncIn is the argument of Push and Pull.
+// SyncIn is the argument of PushChanges and PullChanges.
 type SyncIn struct {
 	Server    string `json:"server,omitempty"     flag:"-" usage:"the URL of the server, by default the one that is remembered"`
 	TokenFile string `json:"token_file,omitempty"          usage:"the file that contains only the token (default the file that you named last, or the variable OXBOW_TOKEN)" value:"FILE"`
 	DryRun    bool   `json:"dry_run,omitempty"             usage:"show what would be changed and change nothing"`
 
-	ShowWait func(time.Duration)                        `json:"-"` // called for a pause, with 0 at its end
-	Sleep    func(context.Context, time.Duration) error `json:"-"` // default: a timer
+	// called with the length of a wait for the server, and with 0 when the wait ends
+	ShowWait func(time.Duration)                        `json:"-"`
+	Sleep    func(context.Context, time.Duration) error `json:"-"` // waits for a time; the default uses a timer
 }
 
-// SyncOut is the result of Push and Pull. After an error it describes the work that was done
-// before.
+// SyncOut is the result of PushChanges and PullChanges. After an error, it says what was done before.
 type SyncOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
-	// push: entries that were not sent, because both sides changed the entry or the server refused
-	// it
+	// for a push: entries that were not sent, because both sides changed them or the server refused them
 	WaitingEntries []SyncProblem `json:"waiting"`
-	// Push: entries that were not sent because they may not be shared.
+	// for a push: entries that were not sent because they must not be shared
 	RefusedEntries  []SyncProblem `json:"kept"`
-	PullableEntries int           `json:"behind,omitempty"` // push: number of entries that a pull would change
-	// removals that are not applied, because a history was rewritten or is a different history
+	PullableEntries int           `json:"behind,omitempty"` // for a push: number of entries that a pull would change
+	// number of removals that were ignored, because a history was rewritten or belongs to another store
 	IgnoredRemovals int  `json:"returns,omitempty"`
-	CanUndo         bool `json:"undo,omitempty"` // pull: undo reverts it
+	CanUndo         bool `json:"undo,omitempty"` // for a pull: the command undo can undo it
 
-	// pull: aliases that were denied to the home's entries or removed from them
+	// for a pull: aliases that the home's entries did not get or have lost
 	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 
-	NotRememberedReason string `json:"forgotten,omitempty"` // the reason why the server could not be remembered
+	// reason why the server could not be recorded for the home, or ""
+	NotRememberedReason string `json:"forgotten,omitempty"`
 }
 
-// SyncChange is an entry that changed on one side.
+// SyncChange is an entry that was changed on the side to which the call writes.
 type SyncChange struct {
 	Name     string `json:"name"`
-	OldName  string `json:"was,omitempty"` // its earlier name
-	Verb     string `json:"verb"`          // add, update or remove
+	OldName  string `json:"was,omitempty"` // name before the change, if the entry was renamed
+	Verb     string `json:"verb"`          // "add", "update" or "remove"
 	Conflict bool   `json:"conflict,omitempty"`
 }
 
-// SyncProblem is an entry that was not transferred. The reason is either IsConflict, or the error text in Reason.
+// SyncProblem is an entry that was not transferred. The reason is a conflict if IsConflict is set, and otherwise
+// Reason.
 type SyncProblem struct {
 	Name       string `json:"name"`
-	IsConflict bool   `json:"both,omitempty"` // both sides changed it
+	IsConflict bool   `json:"both,omitempty"` // both sides changed the entry
 	Reason     string `json:"why,omitempty"`
 }
 
-// Failed reports whether entries wait.
+// Failed reports whether entries were not sent that should have been sent.
 func (o SyncOut) Failed() bool { return len(o.WaitingEntries) > 0 }
 
-// CountConflicts returns the number of changes with a part that both sides changed, so that both texts
-// are kept.
+// CountConflicts returns the number of changes with a conflict. Then both sides have changed the same part of an
+// entry, and both texts are kept.
 func (o SyncOut) CountConflicts() (n int) {
 	for _, c := range o.Changes {
 		if c.Conflict {
@@ -82,8 +83,8 @@ func (o SyncOut) CountConflicts() (n int) {
 	return n
 }
 
-// PushChanges sends the changes in the home to a server. An entry that both sides changed is not sent
-// until [PullChanges] has merged it. An entry that [TeamShare] would refuse is not sent.
+// PushChanges sends the changes in the home to a server. An entry that both sides changed is not sent before
+// [PullChanges] has merged it. An entry that [TeamShare] would refuse is not sent.
 func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
@@ -110,8 +111,8 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 	})
 }
 
-// PullChanges merges the changes on a server into the home, as a single change. The new texts are trusted
-// as little as imports.
+// PullChanges merges the changes on a server into the home, as a single change. New texts get as little trust as
+// imported texts.
 func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
@@ -144,17 +145,17 @@ func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut
 	return out, err
 }
 
-// serverSync is the state of synchronizing a home with a server.
+// serverSync is a connection to a server, with the state of the synchronization.
 type serverSync struct {
 	url         string
 	tokenFile   string
-	stateFile   string // file of the state
+	stateFile   string // path of the file with the state
 	server      *remote.Store
 	state       *reconcile.State
-	recordState func() error // records the state before the first change
+	recordState func() error // writes the plan of the run to a file, before the first change
 }
 
-// runServerSync opens the server, calls fn, and then records the new state of the server.
+// runServerSync connects to the server, calls fn, and then records the new state of the synchronization.
 func runServerSync(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -162,13 +163,13 @@ func runServerSync(
 	in SyncIn,
 	fn func(*serverSync) (reconcile.Report, error),
 ) (out SyncOut, err error) {
-	// Refuse a home that came with a clone, because its entries must not be sent to a server.
+	// Refuse a home that came with a cloned repository, because its entries must not be sent to a server.
 	if err := ownership.CheckTrusted(w); err != nil {
 		return out, err
 	}
 	own := w.ExistingStorePath
 	if verbName == "pull" && !in.DryRun {
-		own = w.OwnStorePath // the pull may create the store
+		own = w.OwnStorePath // A pull may create the store, so the store need not exist.
 	}
 	store, err := own(verbName)
 	if err != nil {
@@ -220,8 +221,8 @@ func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	return out
 }
 
-// openServer connects to the server with the name in.Server, or to the server that is recorded for the home. It reads
-// the server's token and the state of the last synchronization.
+// openServer connects to the server named in.Server, or to the server that is recorded for the home. It reads the
+// server's token and the state of the last synchronization.
 func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*serverSync, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {
@@ -255,8 +256,8 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	return s, err
 }
 
-// wrapServerError adds the URL of the server, the number of changes that were made before the error, and advice to an
-// error of push or pull. It returns nil if err is nil.
+// wrapServerError adds to an error of push or pull: the URL of the server, the number of changes that were made
+// before, and advice. It returns nil if err is nil.
 func wrapServerError(url, verbName string, doneChanges int, err error) error {
 	if err == nil {
 		return nil

@@ -1,4 +1,4 @@
-// This file ends connections to servers that send or receive data too slowly.
+// This file ends connections to servers that are too slow.
 
 package sharing
 
@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// maxAnswerWait is the maximum time until a server begins an answer or continues it.
+// maxAnswerWait is the maximum time until a server begins its answer or continues it.
 const maxAnswerWait = 2 * time.Minute
 
-// minTransferRate is the minimum rate of a request and its answer in the long run, in bytes per second.
+// minTransferRate is the minimum number of bytes per second that a request and its answer must have on average.
 const minTransferRate = 4 << 10
 
-// errSlowServer reports that a connection was ended because the server is too slow.
+// errSlowServer means that a connection was ended because the server is too slow.
 var errSlowServer = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
 // slowLimitTransport is a transport that ends connections to slow servers. Its timer cancels a request if one of these
@@ -28,36 +28,37 @@ var errSlowServer = errors.New("the server is too slow: it took or gave less tha
 // The timer does not run between these calls, because the client's own work does not make a server slow.
 type slowLimitTransport struct{ base http.RoundTripper }
 
-// allowedTime returns the maximum time for a transfer of n bytes.
+// allowedTime returns the maximum time for transferring n bytes.
 func allowedTime(n int64) time.Duration {
 	return maxAnswerWait + time.Duration(max(n, 0))*time.Second/minTransferRate
 }
 
-// RoundTrip implements [http.RoundTripper]. It returns errSlowServer if the timer ended the request. The body of the
-// answer must be closed, because its Close releases the request's context.
+// RoundTrip implements [http.RoundTripper]. It returns errSlowServer if the server was too slow. The caller must close
+// the body of the answer, which releases the request's context.
 func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	timer := time.AfterFunc(allowedTime(req.ContentLength), func() { cancel(errSlowServer) })
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
 	timer.Stop()
 	if err != nil {
-		err = replaceIfSlow(ctx, err) // before the context is cancelled for another reason
+		err = replaceIfSlow(ctx, err) // Check this before the context is cancelled for another reason.
 		cancel(nil)
 		return nil, err
 	}
-	// The body needs the context until it is closed, and starts the timer again in each call of Read.
+	// The body needs the context until it is closed. Each call of its method Read starts the timer again.
 	res.Body = &slowLimitBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
 	return res, nil
 }
 
-// CloseIdleConnections closes the idle connections of the underlying transport.
+// CloseIdleConnections closes the idle connections of the transport base.
 func (p slowLimitTransport) CloseIdleConnections() {
 	if c, ok := p.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// replaceIfSlow returns errSlowServer if the context was cancelled for that reason, and otherwise err.
+// replaceIfSlow returns errSlowServer if the context was cancelled because the server is too slow. Otherwise it
+// returns err.
 func replaceIfSlow(ctx context.Context, err error) error {
 	if err == nil || err == io.EOF {
 		return err
@@ -68,15 +69,15 @@ func replaceIfSlow(ctx context.Context, err error) error {
 	return err
 }
 
-// slowLimitBody is the body of an answer. Only the time inside of Read counts, not the time that its
-// reader needs between two calls.
+// slowLimitBody is the body of an answer. Only the time in calls of Read counts, and not the time that the reader
+// needs between two calls.
 type slowLimitBody struct {
 	io.ReadCloser
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
-	timer     *time.Timer // cancels the request
+	timer     *time.Timer // cancels the request when it expires
 	readTime  time.Duration
-	bytesRead int64 // bytes read
+	bytesRead int64 // number of bytes read so far
 }
 
 // Read implements [io.Reader].

@@ -1,4 +1,4 @@
-// The pace that a server must keep.
+// This file tests which servers are too slow.
 
 package sharing
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// drip is a transport that answers after a while, and then so many bytes at a time with
-// a while before each.
+// drip is a transport with a slow server. It answers after a delay, and then sends a few bytes at a time, each after a
+// delay.
 type drip struct {
 	before, each time.Duration
 	bytes, times int
@@ -42,8 +42,8 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return min(d.bytes, len(p)), vfs.Sleep(d.ctx, d.each)
 }
 
-// TestPace: a server that begins late, stops, or drips is given up after a bounded time,
-// and one that is as slow as may be is not.
+// TestPace checks that a connection ends after a limited time if the server begins late, stops, or sends too slowly,
+// and that a server that is just fast enough is not too slow.
 func TestPace(t *testing.T) {
 	const always = 1000 * time.Hour
 	for what, tc := range map[string]struct {
@@ -86,7 +86,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestPaceOfTheReader: the time between two reads is not the server's.
+// TestPaceOfTheReader checks that the time between two reads does not count as the server's.
 func TestPaceOfTheReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1", nil)

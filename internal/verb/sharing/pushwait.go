@@ -1,4 +1,4 @@
-// This file waits for a server that asks for a pause.
+// This file waits for a server that asks the client to try again later.
 
 package sharing
 
@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxTotalWait is the maximum total time that a run waits for a server.
+// maxTotalWait is the maximum time for which one call waits for a server in total.
 const maxTotalWait = 5 * time.Minute
 
 var errWaitTooLong = errors.New("the wait is too long")
 
-// serverWaiter waits as long as the server asks, up to maxTotalWait in total.
+// serverWaiter waits for the times that a server asks for, but for no more than maxTotalWait in total.
 type serverWaiter struct {
 	sleep       func(context.Context, time.Duration) error
-	showWait    func(time.Duration) // called with the length of a wait, and with 0 at its end
+	showWait    func(time.Duration) // called with the length of a wait, and with 0 when the wait ends
 	totalWaited time.Duration
 }
 
@@ -33,7 +33,7 @@ func newWaiter(sleep func(context.Context, time.Duration) error, show func(time.
 	return w
 }
 
-// waitFor implements the wait function of [remote.Options].
+// waitFor implements [remote.Options.WaitLater].
 func (w *serverWaiter) waitFor(ctx context.Context, d time.Duration) error {
 	if w.totalWaited+d > maxTotalWait {
 		return errWaitTooLong

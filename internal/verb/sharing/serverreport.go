@@ -1,4 +1,4 @@
-// This file describes the answers about the servers of push and pull.
+// This file describes the answers about the servers of a home as reports.
 
 package sharing
 
@@ -7,7 +7,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Report lists the servers with their tokens.
+// Report lists the servers with their token files.
 func (o ServersOut) Report() (r report.Report) {
 	for _, s := range o.Servers {
 		token := report.Sentencef("token of OXBOW_TOKEN")
@@ -23,7 +23,7 @@ func (o ServersOut) Report() (r report.Report) {
 	return r
 }
 
-// Report tells which server was, or would be, forgotten.
+// Report says which server was forgotten or, in a dry run, would be forgotten.
 func (o ForgetServerOut) Report() (r report.Report) {
 	r.AddLinef("%s: %s", report.EffectVerb(o.DryRun, "forgotten", "would be forgotten"), report.Text(o.Server.URL))
 	if !o.DryRun {

@@ -1,4 +1,4 @@
-// This file records the servers that the user named for a home, with their token files.
+// This file records which servers the user has named for a home, with the file that contains each server's token.
 
 package sharing
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ServersIn is the argument of the verb remote. It is empty.
+// ServersIn is the argument of ListServers. It is empty.
 type ServersIn struct{}
 
 // ServersOut lists the servers that are recorded for a home.
@@ -30,7 +30,7 @@ type ServersOut struct {
 	Servers []trust.Server `json:"servers"`
 }
 
-// ListServers returns the servers that are recorded for push and pull of the home.
+// ListServers returns the servers that are recorded for the home, which push and pull use.
 func ListServers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -47,15 +47,14 @@ type ForgetServerIn struct {
 	DryRun bool   `json:"dry_run,omitempty"          usage:"say what would be forgotten and change nothing"`
 }
 
-// ForgetServerOut is the server whose record was removed.
+// ForgetServerOut is the result of ForgetServer: the server whose record was removed.
 type ForgetServerOut struct {
 	DryRun bool         `json:"dry_run,omitempty"`
 	Server trust.Server `json:"server"`
 }
 
-// ForgetServer removes the record of a server, so that push and pull no longer use it by default.
-// The state of the last exchange stays in the home, so that a push or pull which names the server
-// continues from there.
+// ForgetServer removes the record of a server, so that push and pull no longer use it by default. The state of the
+// last synchronization stays in the home, so that a later call that names the server continues from there.
 func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
 	err = verb.RequirePerson(w.WithSource(ctx), "says which servers are remembered", "oxbow remote forget URL")
 	if err != nil {
@@ -82,7 +81,8 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 	return out, err
 }
 
-// findServer returns the named server, or the server that is recorded for the home.
+// findServer returns the server with this name. If serverName is empty, it returns the server that is recorded for the
+// home.
 func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, serverName string) (trust.Server, error) {
 	known := w.Host.Trusted.Servers(p.Home)
 	if s := (trust.Server{URL: strings.TrimRight(serverName, "/")}); s.URL != "" {
@@ -120,7 +120,7 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, serverNam
 	return trust.Server{}, verb.Advise(verb.Invalidf("no server is remembered for this home"), hint)
 }
 
-// checkServerAddress returns an error if the token would be sent unencrypted.
+// checkServerAddress returns an error if the token would be sent to another machine without encryption.
 func checkServerAddress(address string) error {
 	u, err := url.Parse(address)
 	isServer := err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
@@ -140,11 +140,10 @@ func checkServerAddress(address string) error {
 	return nil
 }
 
-// maxTokenBytes is the maximum size of a token file, in bytes.
+// maxTokenBytes is the maximum size, in bytes, of a file with a token.
 const maxTokenBytes = 4 << 10
 
-// serverToken returns the token for a server. If file is not empty, it becomes the server's token
-// file.
+// serverToken reads the token for a server. If file is not empty, it becomes the file that is recorded for the server.
 func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error) {
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(w.Dir, file)

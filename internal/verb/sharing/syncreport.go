@@ -1,4 +1,4 @@
-// This file describes the answers of push, pull and team trust.
+// This file describes the answers of push, pull and team trust as reports.
 
 package sharing
 
@@ -7,10 +7,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxListedChanges is the number of changes up to which push and pull list each change.
+// maxListedChanges is the largest number of changes for which push and pull list each change.
 const maxListedChanges = 20
 
-// PushReport tells what was pushed, and what waits or was refused.
+// PushReport says what was sent, and which entries were not sent and why.
 func (o SyncOut) PushReport() report.Report {
 	r := o.changesReport("push", report.EffectVerb(o.DryRun, "pushed", "would push"))
 	for _, p := range o.RefusedEntries {
@@ -36,7 +36,7 @@ func (o SyncOut) PushReport() report.Report {
 	return r
 }
 
-// PullReport tells what was pulled, and which entries have conflicts.
+// PullReport says what was merged into the home, and which entries have conflicts.
 func (o SyncOut) PullReport() report.Report {
 	r := o.changesReport("pull", report.EffectVerb(o.DryRun, "pulled", "would pull"))
 	for _, c := range o.Changes {
@@ -60,7 +60,7 @@ func (o SyncOut) PullReport() report.Report {
 	return r
 }
 
-// addIgnoredRemovalsNote adds a note about removals that were not applied.
+// addIgnoredRemovalsNote adds a note about removals that were ignored.
 func (o SyncOut) addIgnoredRemovalsNote(r *report.Report) {
 	if o.IgnoredRemovals > 0 {
 		r.AddNotef(
@@ -71,7 +71,7 @@ func (o SyncOut) addIgnoredRemovalsNote(r *report.Report) {
 	}
 }
 
-// changesReport lists the changes if there are few, or in a dry run, and counts them.
+// changesReport says how many entries were changed. It lists them if they are few, or in a dry run.
 func (o SyncOut) changesReport(toDo, did report.Words) (r report.Report) {
 	marks := map[string]report.Words{"add": "+", "update": "~", "remove": "-"}
 	n := map[string]int{}
@@ -97,7 +97,7 @@ func (o SyncOut) changesReport(toDo, did report.Words) (r report.Report) {
 	return r
 }
 
-// Report tells whether the team files are trusted, or lists the trusted repositories.
+// Report says whether the team files are trusted, or lists all trusted repositories.
 func (o TeamTrustOut) Report() (r report.Report) {
 	switch {
 	case o.TrustedIdentity == "":

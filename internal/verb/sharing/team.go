@@ -1,5 +1,4 @@
-// This file implements the verbs that set up team files, show the state of team files, and trust
-// team files.
+// This file implements the verbs that create team files, trust team files, and show their state.
 
 package sharing
 
@@ -20,7 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// findTeamFiles returns the team files of the working directory.
+// findTeamFiles returns the team files to which the working directory belongs. The error is a noTeamFilesError if
+// there are none.
 func findTeamFiles(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.FindTree(w.Dir)
 	if err == nil && t == nil {
@@ -29,7 +29,7 @@ func findTeamFiles(w *verb.Workspace) (*team.Tree, error) {
 	return t, err
 }
 
-// noTeamFilesError is returned if a directory has no team files. It matches [oxbow.ErrNotFound].
+// noTeamFilesError means that a directory has no team files. It matches [oxbow.ErrNotFound].
 type noTeamFilesError struct{ place string }
 
 func (e noTeamFilesError) Error() string      { return e.place + " has no team files (" + team.Dir + ")" }
@@ -39,20 +39,20 @@ func (noTeamFilesError) Is(target error) bool { return target == oxbow.ErrNotFou
 type TeamInitIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
 
-	Program string `json:"-"` // the command with which git's shell starts oxbow
+	Program string `json:"-"` // command with which a shell started by git runs oxbow
 }
 
 // TeamInitOut is the result of TeamInit.
 type TeamInitOut struct {
 	DryRun          bool     `json:"dry_run,omitempty"`
 	Dir             string   `json:"dir"`
-	WrittenFiles    []string `json:"written"` // files, relative to the top of the working tree
-	Driver          string   `json:"driver"`  // command that git runs to merge entries in this clone
-	TrustedIdentity string   `json:"trusted"` // identity under which the repository is trusted
+	WrittenFiles    []string `json:"written"` // paths of the files, relative to the root of the working tree
+	Driver          string   `json:"driver"`  // command with which git merges entries in this clone
+	TrustedIdentity string   `json:"trusted"` // identity under which it is recorded that the repository is trusted
 }
 
-// TeamInit creates the missing team files of a working tree, registers the merge driver with git in
-// this clone, and trusts the team files. A second call changes nothing.
+// TeamInit creates the team files of a working tree if they are missing, sets up the merge driver in this clone, and
+// trusts the team files. A second call changes nothing.
 func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
@@ -91,18 +91,19 @@ type TeamTrustIn struct {
 
 // TeamTrustOut is the result of TeamTrust.
 type TeamTrustOut struct {
-	DryRun          bool         `json:"dry_run,omitempty"`
-	TrustedIdentity string       `json:"team,omitempty"` // identity under which the repository is trusted
+	DryRun bool `json:"dry_run,omitempty"`
+	// identity under which it is recorded that the repository is trusted
+	TrustedIdentity string       `json:"team,omitempty"`
 	Entries         int          `json:"entries,omitempty"`
-	Names           []string     `json:"names,omitempty"` // first names of the entries
+	Names           []string     `json:"names,omitempty"` // names of the first entries
 	Outcome         string       `json:"did,omitempty"`   // "trusted", "forgotten", or "" if nothing was done
 	Teams           []trust.Team `json:"teams,omitempty"`
 }
 
-// maxShownTeamNames is the number of team files whose names a person sees before trusting them.
+// maxShownTeamNames is the number of names of entries that a person is shown before trusting team files.
 const maxShownTeamNames = 5
 
-// NamesText returns the first names, and how many entries there are besides.
+// NamesText returns the names of the first entries, and how many more there are.
 func (o TeamTrustOut) NamesText() string {
 	s := strings.Join(o.Names, "; ")
 	if more := o.Entries - len(o.Names); more > 0 && len(o.Names) > 0 {
@@ -111,9 +112,8 @@ func (o TeamTrustOut) NamesText() string {
 	return s
 }
 
-// TeamTrust records that the working tree's team files may be recalled, in every clone of the
-// repository. With Forget it removes the record, and with List it lists the records of all
-// repositories.
+// TeamTrust records that the team files of this repository may be recalled, in every clone. If in.Forget is set, it
+// removes the record. If in.List is set, it lists the records of all repositories.
 func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
@@ -150,40 +150,40 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 // TeamStatusIn is the argument of TeamStatus. It is empty.
 type TeamStatusIn struct{}
 
-// TeamStatusOut is the state of the team files.
+// TeamStatusOut is the result of TeamStatus.
 type TeamStatusOut struct {
 	Dir      string        `json:"dir"`
 	Team     string        `json:"team"`
 	Trusted  bool          `json:"trusted"`
-	Branch   string        `json:"branch,omitempty"` // the reviewed branch
-	Driver   bool          `json:"driver"`           // git calls the merge driver in this clone
+	Branch   string        `json:"branch,omitempty"` // name of the reviewed branch
+	Driver   bool          `json:"driver"`           // git uses the merge driver in this clone
 	Files    []TeamFile    `json:"files"`
 	Problems []TeamProblem `json:"problems"`
 }
 
-// TeamFile is a file of an entry.
+// TeamFile describes a team file and its entry.
 type TeamFile struct {
 	Name        string `json:"name"`
-	File        string `json:"file"`             // below the top of the working tree
-	ReviewState string `json:"standing"`         // "reviewed" or "local"
-	Commit      string `json:"commit,omitempty"` // the last commit of the reviewed branch that changed the file
-	// the home's entry with this name: "same", "other", or "" if it does not exist
+	File        string `json:"file"`             // path relative to the root of the working tree
+	ReviewState string `json:"standing"`         // "reviewed", or "local" if the file was not reviewed
+	Commit      string `json:"commit,omitempty"` // last commit on the reviewed branch that has changed the file
+	// the home's entry with this name: "same", "other" if it differs, or "" if there is none
 	HomeState string `json:"home,omitempty"`
 }
 
-// TeamProblem is a problem with team files.
+// TeamProblem is a problem with the team files.
 type TeamProblem struct {
 	File        string `json:"file,omitempty"`
 	Description string `json:"what"`
 	Mend        string `json:"mend,omitempty"`
 }
 
-// maxCommitLookups is the maximum number of files whose commits are looked up, because git runs once for
-// each.
+// maxCommitLookups is the maximum number of files for which git is asked for the last commit, because git must be
+// started for each of them.
 const maxCommitLookups = 20
 
-// TeamStatus lists the team files. For each file, it returns whether the entry was reviewed and whether the home has
-// the same entry. It also lists the problems in the files.
+// TeamStatus lists the team files. For each file, it says whether the entry was reviewed, and whether the home
+// contains the same entry. It also lists problems.
 func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
 	t, err := findTeamFiles(w)
 	if err != nil {
@@ -209,7 +209,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 		if isEntryFile && reviewed[f.Entry.Name] {
 			file.ReviewState = "reviewed"
 			if len(out.Files) < maxCommitLookups {
-				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // left empty if it cannot be found
+				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // If the commit cannot be found, the field stays empty.
 			}
 		}
 		file.HomeState, err = compareWithHome(ctx, w, f.Entry)
@@ -222,7 +222,8 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	return out, nil
 }
 
-// addProblems adds the problems that prevent reading or merging the files.
+// addProblems adds problems: those that the linter found (wrong), and those that prevent finding or merging reviewed
+// files.
 func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up team.Upstream, rerr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {
@@ -253,8 +254,8 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up tea
 	}
 }
 
-// compareWithHome looks up the home's entry with the same name as e. It returns "same" if the two entries
-// are equal, "other" if they differ, and "" if the home has no such entry.
+// compareWithHome looks up the home's entry with the name of e. It returns "same" if both entries are equal, "other"
+// if they differ, and "" if the home has no such entry.
 func compareWithHome(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Sharing: what is refused, and what an interrupted call leaves.
+// This file tests what sharing entries refuses, and the state after an interrupted call.
 
 package sharing
 
@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// sharing is a workspace of a person with team files; fail is returned by every change.
+// sharing is a person's workspace with team files. If fail is not nil, each change of the memory fails with it.
 type sharing struct {
 	*verb.Workspace
 	m    *oxbow.Memory
@@ -68,7 +68,7 @@ func (s *sharing) add(t *testing.T, op oxbow.Add) {
 	}
 }
 
-// has returns where an entry is.
+// has returns where an entry is: in the home, in the team files, in both or in neither.
 func (s *sharing) has(t *testing.T, name string) string {
 	t.Helper()
 	var at []string

@@ -1,4 +1,4 @@
-// This file implements team check, which finds team files that must not be merged, and the merge
+// This file implements team check, which finds team files that must not be merged. It also implements the merge
 // driver.
 
 package sharing
@@ -30,12 +30,12 @@ type TeamCheckOut struct {
 	Problems []TeamProblem `json:"problems"`
 }
 
-// Failed reports whether there are problems.
+// Failed reports whether there is at least one problem.
 func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 
-// TeamCheck reads all team files in a directory, and reports files that must not be merged:
-// unreadable files, secrets, personal data, duplicate names, conflicts, and stale citations. It
-// needs no home, trust or history, so it can run in continuous integration.
+// TeamCheck reads all team files in a directory, and reports what must not be merged: unreadable files, secrets,
+// personal data, duplicate names, conflicts, and references to files that have changed. It needs neither home, trust
+// nor history, so it can run in continuous integration.
 func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.FindDirectory(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
@@ -78,8 +78,8 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	return out, nil
 }
 
-// staleCitations returns the files that entries cite and that have changed since. It returns nil
-// without a working tree.
+// staleCitations returns a problem for each file to which an entry refers and that has changed since. Without a
+// working tree, it returns nil.
 func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (out []TeamProblem) {
 	for some := range slices.Chunk(files, 50) {
 		var es []oxbow.Entry
@@ -107,7 +107,7 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 	return out
 }
 
-// MergeEntryIn is the argument of MergeEntry, with the paths of three files.
+// MergeEntryIn is the argument of MergeEntry. It contains the paths of three files.
 type MergeEntryIn struct {
 	Base   string `json:"base"   flag:"-"`
 	Ours   string `json:"ours"   flag:"-"`
@@ -116,11 +116,11 @@ type MergeEntryIn struct {
 
 // MergeEntryOut is the result of MergeEntry.
 type MergeEntryOut struct {
-	Conflict bool `json:"conflict"` // both sides changed a part, and both versions are kept
+	Conflict bool `json:"conflict"` // both sides have changed the same part, and both versions are kept
 }
 
-// MergeEntry merges two versions of a team file with a common base, and writes the result to ours,
-// as git expects from a merge driver.
+// MergeEntry merges two versions of a team file, which were both made from base, and writes the result to the file
+// ours. Git expects this of a merge driver.
 func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
 	return out, err

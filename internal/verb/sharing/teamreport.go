@@ -1,4 +1,4 @@
-// This file describes the answers about the team files of a repository.
+// This file describes the answers about team files as reports.
 
 package sharing
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Report tells which files were, or would be, written.
+// Report says which files were written or, in a dry run, would be written.
 func (o TeamInitOut) Report() (r report.Report) {
 	for _, f := range o.WrittenFiles {
 		r.AddLinef("%s %s", report.EffectVerb(o.DryRun, "wrote", "would write"), f)
@@ -32,7 +32,7 @@ func (o TeamInitOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the team files, followed by their problems.
+// Report lists the team files, and then their problems.
 func (o TeamStatusOut) Report() (r report.Report) {
 	for _, f := range o.Files {
 		standing := report.Sentencef("%s", report.Words(f.ReviewState))
@@ -63,7 +63,7 @@ func (o TeamCheckOut) Report() (r report.Report) {
 	return r
 }
 
-// addTeamProblems adds problems, each with its remedy.
+// addTeamProblems adds problems to a report, and what to do about each.
 func addTeamProblems(r *report.Report, problems []TeamProblem) {
 	for _, p := range problems {
 		problem := report.Sentencef("%s", p.Description)

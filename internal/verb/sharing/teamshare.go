@@ -1,5 +1,4 @@
-// This file implements team share and team unshare, which move entries between the home and the
-// team files.
+// This file implements team share and team unshare, which move entries between the home and the team files.
 
 package sharing
 
@@ -31,28 +30,30 @@ type TeamShareIn struct {
 // TeamShareOut is the result of TeamShare and TeamUnshare.
 type TeamShareOut struct {
 	DryRun       bool         `json:"dry_run,omitempty"`
-	TopDir       string       `json:"top"` // top directory of the working tree, whose new files are to be added to git
+	TopDir       string       `json:"top"` // root of the working tree, in which new files must be added to git
 	MovedEntries []MovedEntry `json:"moved"`
-	// The home was changed, by a single change that undo reverts.
+	// the home was changed, by one change that the command undo can undo
 	HomeChanged bool `json:"home_changed,omitempty"`
 
-	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"` // aliases that entries did not get in the home
+	// aliases that entries did not get in the home, because other entries have them
+	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 }
 
-// MovedEntry is an entry that moved.
+// MovedEntry is an entry that was moved.
 type MovedEntry struct {
 	Name string `json:"name"`
-	File string `json:"file"` // below the top of the working tree
-	// "written", "changed", "same" or "removed", or "shared" or "home" if the entry is already
-	// there
-	Outcome      string   `json:"did"`
-	ChangedLines []string `json:"changes,omitempty"` // changed lines of the file: -old, +new
+	File string `json:"file"` // path of its file, relative to the root of the working tree
+	// what was done with the file: "written", "changed", "same" or "removed". If the entry had been moved before, it
+	// is "shared" or "home".
+	Outcome string `json:"did"`
+	// lines that differ in the file, each with - for an old line or + for a new line
+	ChangedLines []string `json:"changes,omitempty"`
 }
 
-// TeamShare writes entries to team files, and then removes them from the home in a single change,
-// which undo reverts. It checks all entries before writing any. It does not replace a file with
-// uncommitted edits. If TeamShare is interrupted, the same call completes it, because an entry that
-// only the team files have counts as shared.
+// TeamShare writes entries to team files, and then removes them from the home in a single change, which the command
+// undo can undo. It checks all entries before it writes one. It does not replace a file with edits that are not
+// committed. If it is interrupted, the same call completes it: an entry that only the team files contain counts as
+// shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
 		return out, err
@@ -93,7 +94,7 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 	return out, verb.WrapError("taking what is shared out of the home", err)
 }
 
-// openTeamFiles opens the team files of the working directory.
+// openTeamFiles opens the team files to which the working directory belongs, and sets fields of out.
 func openTeamFiles(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -109,8 +110,8 @@ func openTeamFiles(
 	return t, s, err
 }
 
-// entriesToShare returns the named entries of the home, without repetitions. If an entry may not be
-// shared, it returns an error. Entries that only the team files have are reported in the result.
+// entriesToShare returns the named entries of the home, without repetitions. It returns an error if one of them must
+// not be shared. Entries that only the team files contain are added to out.
 func entriesToShare(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -147,7 +148,7 @@ func entriesToShare(
 	return entries, nil
 }
 
-// checkReplaceFile returns an error if the entry's team file has an edit that would be lost.
+// checkReplaceFile returns an error if the entry's team file contains an edit that would be lost.
 func checkReplaceFile(
 	ctx context.Context,
 	t *team.Tree,
@@ -157,16 +158,16 @@ func checkReplaceFile(
 ) error {
 	p, err := s.Locate(ctx, e.Name)
 	if err != nil || p.Entry.Name != e.Name {
-		return nil // the file does not exist
+		return nil // There is no file yet.
 	}
 	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
-		return nil // the file has this text already
+		return nil // The file already has this text.
 	}
 	err = t.CheckReplace(ctx, p.Path, writtenFiles)
 	return editedAdvice(t, e.Name, err)
 }
 
-// editedAdvice adds advice to an error that is a [team.EditedError].
+// editedAdvice adds advice to err if it is a [team.UncommittedEditError].
 func editedAdvice(t *team.Tree, name string, err error) error {
 	var edited *team.UncommittedEditError
 	if !errors.As(err, &edited) {
@@ -184,8 +185,8 @@ func editedAdvice(t *team.Tree, name string, err error) error {
 		))
 }
 
-// shareEntry writes the team file of an entry, and returns what changed: the outcome is "written" for a new file,
-// "changed", or "same". If dryRun is set, it only compares the entry with the file.
+// shareEntry writes the team file of an entry. The outcome in the result is "written" for a new file, "changed", or
+// "same". If dryRun is set, it only compares the entry with the file.
 func shareEntry(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -217,12 +218,12 @@ func shareEntry(
 		_ = w.Host.Trusted.AddSharedFile(
 			ctx,
 			team.EntryHash(e),
-		) // otherwise the text counts as anyone's until it is reviewed
+		) // Otherwise the text would not count as the user's before it is reviewed.
 	}
 	return moved, err
 }
 
-// checkMayShare returns an error if the entry may not be in team files.
+// checkMayShare returns an error if the entry must not be in team files.
 func checkMayShare(e *oxbow.Entry) error {
 	if err := checkMayLeaveHome(e); err != nil {
 		return err
@@ -240,8 +241,8 @@ func checkMayShare(e *oxbow.Entry) error {
 	return nil
 }
 
-// checkMayLeaveHome returns an error if an entry must not be shared, because it contains secrets or
-// personal data, or is held back from agents.
+// checkMayLeaveHome returns an error if an entry must not leave the home: it contains secrets or personal data, or
+// agents do not get it before a person approves it.
 func checkMayLeaveHome(e *oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return verb.Advise(
@@ -280,7 +281,7 @@ func checkMayLeaveHome(e *oxbow.Entry) error {
 	return nil
 }
 
-// personalDataKinds returns the kinds of personal data in an entry's texts.
+// personalDataKinds returns which kinds of personal data the texts of an entry contain.
 func personalDataKinds(e *oxbow.Entry) (kinds []string) {
 	texts := slices.Concat([]string{e.Name, e.Content}, e.Aliases, verb.LabelTexts(e.Labels))
 	for _, k := range screen.Find(nil, texts).Personal {
@@ -289,8 +290,8 @@ func personalDataKinds(e *oxbow.Entry) (kinds []string) {
 	return kinds
 }
 
-// changedLines returns the lines that differ, as -old and +new, in their order. It returns nil if
-// none differ.
+// changedLines returns the lines that differ between two texts, in order. An old line begins with - and a new line
+// with +. It returns nil if the texts are equal.
 func changedLines(old, new string) (out []string) {
 	a, b := strings.Split(old, "\n"), strings.Split(new, "\n")
 	j := 0
@@ -317,9 +318,9 @@ func mapLines(a, b []string) []int {
 	return m.MapLines(x, in.LineIDs(b))
 }
 
-// TeamUnshare moves entries from team files to the home, in a single change, and then removes their
-// files. If TeamUnshare is interrupted, a second call completes the move: an entry that is in the
-// home and no longer in the team files counts as moved.
+// TeamUnshare moves entries from team files to the home in a single change, and then removes their files. If it is
+// interrupted, a second call completes it: an entry that is in the home and no longer in the team files counts as
+// moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "takes back what is shared",
 		"oxbow team unshare NAME"); err != nil {
@@ -373,16 +374,16 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	return out, nil
 }
 
-// unsharePlan is the plan of [TeamUnshare].
+// unsharePlan says what [TeamUnshare] will do.
 type unsharePlan struct {
-	filesToRemove []mdtree.Place // files to remove
-	addOps        []oxbow.Op     // changes that add the missing entries to the home
-	inHomeOnly    []MovedEntry   // entries that only the home has
+	filesToRemove []mdtree.Place // team files that will be removed
+	addOps        []oxbow.Op     // ops that add the missing entries to the home
+	inHomeOnly    []MovedEntry   // entries that are already in the home and no longer in team files
 }
 
-// planUnshare plans [TeamUnshare] without changing anything: which team files to remove, and which entries to add to
-// the home. It returns an error if neither the team files nor the home have the entry, if the home has a different
-// entry with the same name, or if a team file has an edit that would be lost.
+// planUnshare plans [TeamUnshare] without changing anything. It returns an error if neither the team files nor the
+// home contain an entry, if the home contains a different entry with the same name, or if a team file has an edit that
+// would be lost.
 func planUnshare(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -431,7 +432,7 @@ func planUnshare(
 	return plan, nil
 }
 
-// isInHome reports whether the home has an entry of that name.
+// isInHome reports whether the home contains an entry with this name.
 func isInHome(ctx context.Context, w *verb.Workspace, name string) bool {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -441,14 +442,14 @@ func isInHome(ctx context.Context, w *verb.Workspace, name string) bool {
 	return err == nil
 }
 
-// ShareProposalsOut is the result of ShareProposals: the new notes, and how they were shared.
+// ShareProposalsOut is the result of ShareProposals: the notes, and how they were shared.
 type ShareProposalsOut struct {
 	review.AcceptProposalsOut
 	Shared *TeamShareOut `json:"shared,omitempty"`
 }
 
-// ShareProposals turns proposals into notes, and moves the notes to team files like [TeamShare]. A
-// note that may not be shared stays in the home.
+// ShareProposals accepts proposals as notes, and moves the notes to team files, like [TeamShare]. A note that must not
+// be shared stays in the home.
 func ShareProposals(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -508,7 +509,7 @@ func (o TeamShareOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the notes and, if the notes were shared, the team files.
+// Report lists the notes and, if they were shared, their team files.
 func (o ShareProposalsOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Append(n.Report())

@@ -1,4 +1,4 @@
-// This file tests the contract of every tool that writes: nothing that a person typed is lost.
+// This file tests what every tool that writes must guarantee: nothing that a person typed is lost.
 
 package layouttest
 
@@ -22,23 +22,23 @@ type WriteCall struct {
 	Args Args
 }
 
-// CheckWriters tests the tools with which homes of a layout write. It opens homes in which a person edits what a tool
-// wrote, and fails the test if a later call of a tool loses the person's words, or if a tool cannot replace what only
-// tools wrote.
+// CheckWriters tests the tools with which a layout's homes are written. In each test, a tool writes a text, a person
+// edits it, and a tool writes again. The test fails if the second call loses the person's words. It also fails if a
+// tool cannot replace a text that only tools have written.
 //
-// The first call of a row writes a text. Each call of the row is then made on that text. A call that can also be the
-// first of a row has a row of its own. The test fails if a tool of a home may write and is in no row.
+// The first call of a row writes the text, and each call of the row is then tried on this text. A call that can also
+// be the first of a row has a row of its own. The test fails if a tool may write and is in no row.
 func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
 	t.Helper()
 	checkRows(t, contract{d, layout.Home.Tools, rows, rows})
 }
 
-// contract is a set of tools of a layout's homes, with the calls to test.
+// contract is the set of tools of a layout, with the calls to test.
 type contract struct {
 	dialect   layout.Dialect
 	tools     func(layout.Home) []verb.Tool
 	rows      [][]WriteCall // calls that must not lose what a person typed
-	replacing [][]WriteCall // calls that must replace what only tools wrote
+	replacing [][]WriteCall // calls that must replace a text that only tools have written
 }
 
 func checkRows(t *testing.T, c contract) {
@@ -68,7 +68,7 @@ const (
 	changed = "Line one, changed.\nLine two.\nLine three."
 )
 
-// edits are what a person makes of the first text.
+// edits contains the changes that a person makes to the first text.
 var edits = map[string]func(text string) string{
 	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typed, 1) },
 	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typed, 1) },
@@ -76,7 +76,7 @@ var edits = map[string]func(text string) string{
 	"replace all":   func(s string) string { return strings.Replace(s, first, typed, 1) },
 }
 
-// home is a home that a person and agents share.
+// home is a directory that a person and agents edit.
 type home struct {
 	fsys vfs.FS
 	d    layout.Dialect
@@ -89,7 +89,7 @@ func (h home) options() layout.Options {
 	}}}
 }
 
-// server opens the home as a server does, with a session of its own.
+// server opens the home like a server, with a new session.
 func (h home) server(t *testing.T) (layout.Home, context.Context) {
 	t.Helper()
 	s, err := h.d.Open(t.Context(), h.options())
@@ -100,7 +100,7 @@ func (h home) server(t *testing.T) (layout.Home, context.Context) {
 	return s, verb.WithSeenEntries(t.Context(), verb.NewSeenEntries(s.Written()))
 }
 
-// make makes a call, with the text in the place of TEXT.
+// make makes the call. Arguments with the value "TEXT" get the given text.
 func (c WriteCall) make(t *testing.T, ctx context.Context, s layout.Home, tools []verb.Tool, text string) error {
 	t.Helper()
 	in := Args{}
@@ -114,8 +114,8 @@ func (c WriteCall) make(t *testing.T, ctx context.Context, s layout.Home, tools 
 	return err
 }
 
-// edit lets a person change what holds the first text: in the file or, where the
-// file is no text, by another process.
+// edit makes a person's edit where the first text is stored: in a file or, if the file cannot be edited as text, by
+// another process.
 func (h home) edit(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range files(t, h.fsys, ".") {
@@ -138,7 +138,7 @@ func (h home) edit(t *testing.T, change func(string) string) {
 	p.Close()
 }
 
-// files returns the names of all files, but for what a person does not look into.
+// files returns the names of all files, except files that people do not read.
 func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	t.Helper()
 	entries, err := fsys.ReadDir(dir)
@@ -158,7 +158,7 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	return names
 }
 
-// stands reports whether any file still has what the person typed.
+// stands reports whether a file still contains what the person typed.
 func (h home) stands(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
@@ -166,7 +166,7 @@ func (h home) stands(t *testing.T) bool {
 	})
 }
 
-// checkTable reports tools that may write and are in no row.
+// checkTable fails the test if a tool may write and is in no row.
 func (c contract) checkTable(t *testing.T) {
 	t.Helper()
 	h := home{vfs.NewMem(), c.dialect}
@@ -181,8 +181,8 @@ func (c contract) checkTable(t *testing.T) {
 	}
 }
 
-// lostNothing lets an agent write, a person edit, and the agent write again: in the same session, and in a session of
-// a new server.
+// lostNothing lets an agent write, a person edit, and the agent write again. It does so in the same session, and in a
+// session of a new server.
 func (c contract) lostNothing(t *testing.T, begin, call WriteCall, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
 		h := home{vfs.NewMem(), c.dialect}
@@ -209,15 +209,15 @@ func (c contract) lostNothing(t *testing.T, begin, call WriteCall, change func(s
 		if err == nil {
 			continue
 		}
-		// The error showed the text, so that the session may replace it now.
+		// The error has shown the text to the session, so that the session may replace it now.
 		if err := call.make(t, ctx, s, c.tools(s), later); err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("fresh %v: the second %s said %v", fresh, call.Tool, err)
 		}
 	}
 }
 
-// overwritesToolText tests that the first call of a session replaces or removes a text that a tool wrote and that
-// nobody changed since, although the session was not shown the text.
+// overwritesToolText checks that a new session can replace or remove a text that a tool has written and nobody has
+// changed, although the session was not shown the text.
 func (c contract) overwritesToolText(t *testing.T, row []WriteCall) {
 	for _, call := range row {
 		h := home{vfs.NewMem(), c.dialect}
@@ -241,8 +241,9 @@ func (c contract) overwritesToolText(t *testing.T, row []WriteCall) {
 	}
 }
 
-// protectsMergedLines tests that a person's line stays protected from sessions that were not shown it, if the line was
-// merged into a tool's text, or if a tool wrote it again. second is the text that the tool writes after the person.
+// protectsMergedLines checks that a person's line stays protected from sessions that were not shown it, even if the
+// line was merged into a tool's text or written again by a tool. second is the text that the tool writes after the
+// person.
 func (c contract) protectsMergedLines(t *testing.T, row []WriteCall, second string) {
 	for _, call := range row {
 		h := home{vfs.NewMem(), c.dialect}

@@ -1,4 +1,4 @@
-// This file tests the contract with oxbow's own tools, and the capabilities of all layouts.
+// This file tests oxbow's own tools in each layout, and the optional interfaces of all layouts.
 
 package layouttest
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// own are the calls of oxbow's own tools, which all homes can have.
+// own contains calls of oxbow's own tools, which homes of every layout have.
 var own = [][]WriteCall{
 	{
 		{"remember", Args{"name": "n", "content": "TEXT"}},
@@ -22,7 +22,7 @@ var own = [][]WriteCall{
 	},
 }
 
-// TestOwnTools tests oxbow's own tools in each layout. Each layout's package tests the tools of the layout with
+// TestOwnTools tests oxbow's own tools in each layout. The tools of a layout are tested in the layout's package, by
 // [CheckWriters].
 func TestOwnTools(t *testing.T) {
 	for _, d := range layouts.All() {
@@ -37,7 +37,7 @@ func TestOwnTools(t *testing.T) {
 	}
 }
 
-// TestCapabilities tests that each dialect reports the optional interfaces of its homes.
+// TestCapabilities checks that each dialect reports the optional interfaces that its homes have.
 func TestCapabilities(t *testing.T) {
 	for _, d := range layouts.All() {
 		s, _ := home{vfs.NewMem(), d}.server(t)
@@ -50,7 +50,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// A change of labels alone says nothing of a content that the session knows.
+// A change of labels does not show the content to the session, so the session still knows only the old content.
 func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
 	h := home{vfs.NewMem(), entryfiles.Dialect()}
 	s, ctx := h.server(t)

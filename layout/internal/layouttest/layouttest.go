@@ -1,6 +1,6 @@
-// This file contains helpers that write and read the files of a home and call its tools.
+// This file contains functions for tests that write and read the files of a home and call its tools.
 
-// Package layouttest contains helpers for the tests of the dialects.
+// Package layouttest contains functions for the tests of dialects, which are the layouts of other programs' homes.
 package layouttest
 
 import (
@@ -17,7 +17,7 @@ import (
 // Args contains the arguments of a tool.
 type Args = map[string]any
 
-// WriteFile writes a file and creates its parent directories.
+// WriteFile writes a file, and creates its parent directories.
 func WriteFile(t testing.TB, fsys vfs.FS, name, text string) {
 	t.Helper()
 	if err := fsys.MkdirAll(path.Dir(name), 0o755); err != nil {
@@ -38,19 +38,19 @@ func ReadFile(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-// Workspace returns a workspace for the home, like the workspaces of interfaces such as MCP.
+// Workspace returns a workspace for a home, as an interface such as MCP would create it.
 func Workspace(h layout.Home) *verb.Workspace {
 	return layout.NewWorkspace(h)
 }
 
-// CallTool calls the named tool in the same way as an interface such as MCP. If no tool has the name,
-// the test fails.
+// CallTool calls a tool in the same way as an interface such as MCP. The test fails if there is no tool with this
+// name.
 func CallTool(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	return callToolIn(t.Context(), t, w, tools, name, args)
 }
 
-// callToolIn is like [CallTool], but uses the given context, such as the context of a session.
+// callToolIn is like [CallTool], with a context such as that of a session.
 func callToolIn(
 	ctx context.Context,
 	t testing.TB,
@@ -73,7 +73,7 @@ func callToolIn(
 	return verb.Answer{}, nil
 }
 
-// CallHomeTool calls one of the home's tools and returns the text of its answer.
+// CallHomeTool calls one of the home's tools, and returns the text of the answer.
 func CallHomeTool(t testing.TB, h layout.Home, name string, args any) (string, error) {
 	t.Helper()
 	a, err := CallTool(t, Workspace(h), h.Tools(), name, args)

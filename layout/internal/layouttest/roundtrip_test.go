@@ -1,5 +1,5 @@
-// A campaign over generated homes: the home of a design is converted into oxbow's own layout and back
-// into a new home of the design. Nothing may be lost without being named.
+// This file converts random homes of each layout into oxbow's own layout, and back into a new home of the layout.
+// Nothing may be lost unless a report names it.
 //
 //	OXBOW_LONG=1 go test ./layout/internal/layouttest -run TestRoundTrip
 //	go test ./layout/internal/layouttest -run TestRoundTrip -args -trees 1 -seed 17
@@ -53,7 +53,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// roundTrip is a run with one home.
+// roundTrip is the conversion of one home and back.
 type roundTrip struct {
 	d     layout.Dialect
 	rand  *rand.Rand
@@ -85,7 +85,8 @@ func (r *roundTrip) run(ctx context.Context) error {
 	return errors.Join(err, own.Close())
 }
 
-// foreign converts a memory with entries that the design may have no place for. What does not fit is named.
+// foreign converts a memory with entries that the layout may not be able to represent. A report must name what does
+// not fit.
 func (r *roundTrip) foreign(ctx context.Context) error {
 	own, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *roundTrip) foreign(ctx context.Context) error {
 	return errors.Join(err, own.Close())
 }
 
-// back converts oxbow's own layout into a new home, and reads the new home as another process would.
+// back converts oxbow's own layout into a new home, and reads the home as another process would.
 func (r *roundTrip) back(ctx context.Context, own *oxbow.Memory) error {
 	was, err := allEntries(ctx, own.Store())
 	if err != nil {
@@ -132,7 +133,7 @@ func (r *roundTrip) open(ctx context.Context, fsys vfs.FS) (layout.Home, error) 
 	return r.d.Open(ctx, home{fsys, r.d}.options())
 }
 
-// convert copies a store and compares the result with the entries before.
+// convert copies a store, and compares the copy with the entries in was.
 func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[string]oxbow.Entry) error {
 	rep, err := exchange.Convert(ctx, from, to, &exchange.ConvertOptions{Adapt: true})
 	if err != nil {
@@ -156,7 +157,7 @@ func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[s
 	return diffEntries("after a conversion", was, now, isNamed)
 }
 
-// makeHome makes a home with generated entries. In every other home, a person edits a file.
+// makeHome creates a home with random entries. In every second home, a person also edits a file.
 func (r *roundTrip) makeHome(ctx context.Context) (map[string]oxbow.Entry, layout.Home, error) {
 	fsys := vfs.NewMem()
 	h, err := r.open(ctx, fsys)
@@ -185,7 +186,7 @@ func (r *roundTrip) makeHome(ctx context.Context) (map[string]oxbow.Entry, layou
 	return was, h, err
 }
 
-// editFile adds text to the end of a Markdown file.
+// editFile appends text to a Markdown file.
 func (r *roundTrip) editFile(fsys vfs.FS) error {
 	names, err := markdownFiles(fsys, ".")
 	if err != nil || len(names) == 0 {
@@ -253,7 +254,7 @@ func (r *roundTrip) content() string {
 	return fmt.Sprintf("%s%d", b.String(), r.rand.IntN(1000))
 }
 
-// add returns an entry that the design may or may not have a place for.
+// add returns a random entry, which the layout may not be able to represent.
 func (r *roundTrip) add() oxbow.Add {
 	names := []string{"deploy", "Deploy", "a/b", "a:b", "what?", "CON", "über uns", "日本", "x.md", ".hidden", "50%",
 		"MEMORY", "2026-04-17", "MEMORY > Part", "MEMORY.md#Part", "world", "journal", "a - b", "q\"uote", "🙂"}

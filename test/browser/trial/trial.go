@@ -1,8 +1,8 @@
 //go:build !js
 
-// Package trial writes a memory that is as large and untidy as the memory of a person who has used
-// oxbow for a year. The memory has 4,000 entries, 80 sessions, an inbox with proposals that wait,
-// and a person's note that an agent has overwritten. The same calls write the same texts.
+// Package trial writes a memory as large and untidy as the memory of a person who has used oxbow for a year. The
+// memory has 4,000 entries, 80 sessions, an inbox with proposals that wait, and a note of the person that an agent has
+// overwritten. Each call of Write writes the same texts.
 package trial
 
 import (
@@ -15,40 +15,40 @@ import (
 	"time"
 )
 
-// Sizes of the memory.
+// These are the sizes of the memory.
 const (
-	Entries  = 4000 // approximate number of entries
+	Entries  = 4000 // approximate number of entries in the memory
 	Sessions = 80   // number of imported sessions
-	Tagged   = 186  // number of entries with the tag "nats"
-	Shaped   = 23   // number of imported entries that are shaped like instructions to a model
-	Wishes   = 7    // number of prompts that tell the agent to remember something
+	Tagged   = 186  // number of entries that have the tag "nats"
+	Shaped   = 23   // number of imported entries that read like instructions to a model
+	Wishes   = 7    // number of prompts in which the person asks the agent to remember something
 )
 
-// Agent is the session of the agent that overwrote the note Overwritten and wrote the notes
-// Written.
+// These name the session and the notes of the agent that has overwritten a note. Agent is the session, and Overwritten
+// is the note.
 const (
 	Agent       = "de527100-4d1f-4c7e-9a51-0c5b1d2e3f40"
 	Overwritten = "deploy"
 )
 
-// Own is the text of the note Overwritten as the person wrote it.
+// Own is the text that the person wrote into the note Overwritten, before the agent overwrote it.
 const Own = "We ship on Fridays at noon.\n\nThe release is cut from main, and whoever is on call watches it for an hour."
 
-// Written are the names of the notes that the session Agent added after it had read a web page.
+// Written contains the names of the notes that the agent of session Agent added after reading a web page.
 var Written = []string{"retry budget", "circuit breaker", "backoff of the card network"}
 
-// Shown is the name of a note that hooks put before a model in the session Agent.
+// Shown is the name of a note that hooks showed to the model in the session Agent.
 const Shown = "card network timeout"
 
-// Runner runs the command oxbow with these variables added to its environment.
+// Runner runs the command oxbow with these arguments and this standard input. It adds the variables env to the
+// environment of the command.
 type Runner func(env map[string]string, stdin string, args ...string)
 
-// start is the time of the oldest entry.
+// start is the creation time of the oldest entry.
 var start = time.Date(2025, time.November, 3, 9, 0, 0, 0, time.UTC)
 
-// Write writes the memory by running commands of oxbow, as a person, imports and agents would.
-// The files that it imports are written to the directory dir, and the transcripts of sessions to
-// home, the home directory of the commands.
+// Write writes the memory. It runs the commands of oxbow that a person, imports and agents would run. It writes the
+// files for the imports to dir, and the transcripts of sessions to home, the home directory of the commands.
 func Write(dir, home string, run Runner) error {
 	files := map[string][]record{"reference.jsonl": referenceRecords(), "handbook.jsonl": sectionRecords()}
 	for _, name := range []string{"reference.jsonl", "handbook.jsonl"} {
@@ -69,12 +69,13 @@ func Write(dir, home string, run Runner) error {
 		}
 		run(nil, n.text, append(args, "--project", "harbor")...)
 	}
-	// Store how strong a match must be. A hook has little time for this, and on a busy machine it would show nothing.
+	// This command calibrates how strong a match must be, and stores the result. Otherwise, hooks would have to do it
+	// in a short time, and on a busy machine they would show nothing.
 	run(nil, "", "inject", "How long is the timeout?")
 	return play(dir, run)
 }
 
-// record is an entry as oxbow import reads it.
+// record is an entry in the form that oxbow import reads.
 type record struct {
 	Name    string    `json:"name"`
 	Content string    `json:"content"`
@@ -110,7 +111,7 @@ var (
 	tags = []string{"api", "storage", "network", "security", "test", "build", "review", "ops"}
 )
 
-// referenceRecords are entries like the doc comments of a library.
+// referenceRecords returns entries that resemble the doc comments of a library.
 func referenceRecords() []record {
 	const n = 2830
 	out := make([]record, 0, n)
@@ -132,7 +133,7 @@ func referenceRecords() []record {
 	return out
 }
 
-// sectionRecords are entries like the sections of many README files.
+// sectionRecords returns entries that resemble the sections of README files.
 func sectionRecords() []record {
 	const n = 1150
 	out := make([]record, 0, n)
@@ -154,7 +155,7 @@ func sectionRecords() []record {
 	return out
 }
 
-// note is a note that the person writes.
+// note is a note that the person of this memory writes.
 type note struct {
 	name, text string
 	tags       []string
@@ -198,7 +199,7 @@ func ownNotes() []note {
 	}
 }
 
-// writeTranscripts writes transcripts of Claude Code, each of five or six turns.
+// writeTranscripts writes transcripts of Claude Code sessions. Each session has five or six turns.
 func writeTranscripts(dir string) error {
 	for i := range Sessions {
 		id := fmt.Sprintf("%08x-0000-4000-8000-%012x", 0x10000+i*7919, i)
@@ -249,13 +250,13 @@ func line(session, prompt string, at time.Time, role string, content any) map[st
 	return out
 }
 
-// fetched are the sentences of the web page, which the agent keeps as its notes.
+// fetched contains the sentences of the web page. The agent stores them as notes.
 var fetched = []string{"At most a tenth of all calls to the card network may be retries.",
 	"The breaker opens after five failures in a row, and closes again after one minute.",
 	"Wait 1 s, 2 s and 4 s between the tries, with a random part of one half."}
 
-// play plays the session Agent. Its agent asks about payments, reads a web page, writes three
-// notes, and overwrites the person's note.
+// play reports the session Agent through the hooks. In the session, an agent asks about payments, reads a web page,
+// writes three notes, and overwrites a note of the person.
 func play(dir string, run Runner) error {
 	hook := func(event string, more map[string]any) error {
 		more["hook_event_name"], more["session_id"], more["cwd"] = event, Agent, dir
