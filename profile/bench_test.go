@@ -1,6 +1,6 @@
 //go:build unix
 
-// Measures how long it takes to list many profiles.
+// Benchmarks of the list of many profiles.
 
 package profile
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// BenchmarkList lists 10,000 profiles on the disk, each read and checked.
+// BenchmarkList measures the time for listing 10,000 profiles on a disk. Each profile is read and checked.
 func BenchmarkList(b *testing.B) {
 	dir := b.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "profiles"), 0o700); err != nil {

@@ -1,4 +1,4 @@
-// This file compares two selections: by two profiles, or by one profile at two times.
+// This file compares two selections. These are the selections by two profiles, or by one profile at two times.
 
 package profile
 
@@ -9,29 +9,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// A Side is a selection in a comparison.
+// A Side is one of the two selections of a comparison.
 type Side struct {
 	Profile *Resolved
-	AsOf    uint64 // number of the change after which the memory is read (0 means the current memory)
+	AsOf    uint64 // number of the change after which the memory is read (0 for the current memory)
 }
 
 // Chosen is an entry or a document that a profile includes.
 type Chosen struct {
 	Name   string `json:"name"`
-	Tokens int    `json:"tokens"` // estimated tokens of the whole text, in the form that is shown
-	// the selection contains at least a part of the text; false if the budget excluded the text
+	Tokens int    `json:"tokens"` // estimated number of tokens of the whole text in the form in which it is shown
+	// the selection contains at least a part of the text (false if the whole text exceeds the budget)
 	In bool `json:"in"`
 }
 
-// Changed is an entry that both sides include in different versions.
+// Changed is an entry that both sides include, but in different versions.
 type Changed struct {
 	Name string `json:"name"`
 	A    int    `json:"a_tokens"`
 	B    int    `json:"b_tokens"`
 }
 
-// Diff is the difference between two selections. Entries are ordered by ID, and documents
-// are in profile order.
+// Diff is the difference between two selections. The entries are in the order of their IDs, and the documents are in
+// the order of the profile.
 type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`
@@ -39,12 +39,12 @@ type Diff struct {
 	Same       int       `json:"same"` // number of entries that both sides include in the same version
 	DocumentsA []Chosen  `json:"documents_only_a"`
 	DocumentsB []Chosen  `json:"documents_only_b"`
-	TokensA    int       `json:"a_tokens"` // estimated tokens of the whole selection
+	TokensA    int       `json:"a_tokens"` // estimated number of tokens of the whole selection
 	TokensB    int       `json:"b_tokens"`
 }
 
-// Diff compares the selections of two sides. Entries are matched by ID, so an entry that
-// was forgotten and remembered again counts as two entries.
+// Diff compares the selections of two sides. Entries are matched by their IDs. If an entry was forgotten and
+// remembered again, it counts as two entries.
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
 	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{},
 		DocumentsB: []Chosen{}}
@@ -85,12 +85,12 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	return d, nil
 }
 
-// includedSet is the set of entries and documents that a side includes.
+// includedSet is the set of the entries and documents that a side includes.
 type includedSet struct {
 	entries   []oxbow.Entry
 	indexByID map[uint64]int
-	inText    map[string]bool // names of the entries that are in the selection's text
-	documents []Chosen        // documents in the selection's text
+	inText    map[string]bool // names of the entries in the text of the selection
+	documents []Chosen        // documents in the text of the selection
 	tokens    int
 }
 

@@ -1,4 +1,4 @@
-// This file reads and writes profile files, and tries out a new text before it is written.
+// This file reads and writes profile files, and tries a new text of a profile before the text is written.
 
 package profile
 
@@ -12,14 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Trial returns a set in which the file of this profile contains data. Use it to see the effect of
-// a new text before you write the text to the file.
+// Trial returns a set in which the file of the named profile contains data. It can be used to examine the effect of a
+// new text before the text is written to the file.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.findFile(name)
 	return &Set{Places: s.Places, Zone: s.Zone, trial: &trial{f, data}}, err
 }
 
-// Text returns the content of the profile's file. The file may contain mistakes.
+// Text returns the content of a profile's file. The content need not be valid.
 func (s *Set) Text(name string) ([]byte, error) {
 	f, err := s.findFile(name)
 	if err != nil {
@@ -32,9 +32,9 @@ func (s *Set) Text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Replace atomically replaces the content of a profile's file. was is the content that the caller
-// read before. If the file has another content now, nothing is written and the error matches
-// [oxbow.ErrConflict]. Symbolic links are refused.
+// Replace atomically replaces the content of a profile's file. The parameter was is the content that the caller read
+// before. If the file has a different content now, Replace does not write the file, and the error matches
+// [oxbow.ErrConflict]. Replace returns an error for a symbolic link.
 func (s *Set) Replace(name string, was, data []byte) error {
 	f, err := s.findFile(name)
 	if err != nil {
@@ -70,17 +70,17 @@ func (s *Set) Replace(name string, was, data []byte) error {
 	return err
 }
 
-// An ExistsError reports that the profile already exists. It matches [oxbow.ErrExists].
+// An ExistsError is returned if the profile to create already exists. It matches [oxbow.ErrExists].
 type ExistsError struct{ File string }
 
 func (e *ExistsError) Error() string { return "there is one in " + e.File }
 
-// Is reports whether target is [oxbow.ErrExists].
+// Is reports whether the target is [oxbow.ErrExists].
 func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
 
-// Create writes a new profile into the first place of the set, and returns its file's path for
-// messages. It never replaces a file: if the profile exists, the error is an [*ExistsError]. If the
-// data is not a valid profile, the error is [Diagnostics].
+// Create writes a new profile into the first place of the set, and returns the path of its file for messages. Create
+// never replaces a file. If the profile exists, the error is an [*ExistsError]. If the data is not a valid profile,
+// the error is a [Diagnostics].
 func (s *Set) Create(name string, data []byte) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-// An example: what a profile puts before a model.
+// An example of what a profile shows to a model.
 
 package profile_test
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A profile is a file that chooses entries. Select makes the text for a model within a
-// budget, and Scope binds a memory to what the profile chooses.
+// A profile is a file that chooses entries. Select builds the text for a model within a budget. Scope restricts a
+// memory to the entries that the profile chooses.
 func Example() {
 	ctx := context.Background()
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -31,7 +31,7 @@ func Example() {
 		}
 	}
 
-	files := vfs.NewMem() // or vfs.Dir of a home
+	files := vfs.NewMem() // or the vfs.Dir of a home
 	if err := files.MkdirAll("profiles", 0o755); err != nil {
 		log.Fatal(err)
 	}

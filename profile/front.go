@@ -1,4 +1,4 @@
-// This file parses the front matter of texts other than profiles.
+// This file parses the front matter of texts that are not profiles.
 
 package profile
 
@@ -8,10 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// FrontMatter parses front matter and returns its YAML mapping. If data contains no value, the
-// mapping is empty. first is the line number, in the file, of data's first line. The error is
-// [Diagnostics], which use line numbers of the file. The nodes' line numbers count from 1 in data.
-// The caller must check the keys and detect duplicates.
+// FrontMatter parses front matter and returns its YAML mapping. If data contains no value, the mapping is empty. The
+// parameter first is the line number in the file of the first line of data. The error is a [Diagnostics] with line
+// numbers in the file. The line numbers of the nodes count from 1 in data. The caller must check the keys and detect
+// duplicate keys.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := frontmatter.MappingReader{File: file, FirstLine: first}
 	n := r.ReadMapping(string(data))

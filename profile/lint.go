@@ -13,10 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Lint returns warnings about a profile, in the order of its files and lines. It reports
-// labels, kinds, files and names that do not occur in the memory, values that are both
-// included and excluded, an include or profile that selects nothing, missing documents,
-// and documents that exceed the budget.
+// Lint returns warnings about a profile in the order of the profile's files and lines. It warns about labels, kinds,
+// files and names that do not occur in the memory, values that are both included and excluded, an include or a whole
+// profile that selects nothing, missing documents, and documents that exceed the budget.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
 	l := &linter{resolved: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
@@ -57,14 +56,14 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 
 type linter struct {
 	resolved    *Resolved
-	profile     *Profile // the profile file that is being examined
+	profile     *Profile // the profile in the file that is being examined
 	entries     []oxbow.Entry
-	values      map[string]map[string]bool // values of the entries, by key
+	values      map[string]map[string]bool // values that occur in the entries, by key
 	diagnostics Diagnostics
 }
 
-// addWarning adds a warning about a value. place names the value, such as "include.tags.decision", and
-// determines the line of the warning.
+// addWarning adds a warning about a value. The parameter place specifies the value, such as "include.tags.decision",
+// and determines the line of the warning.
 func (l *linter) addWarning(place, format string, args ...any) {
 	l.diagnostics = append(
 		l.diagnostics,
@@ -72,8 +71,8 @@ func (l *linter) addWarning(place, format string, args ...any) {
 	)
 }
 
-// choiceLists returns the lists of a choice. Each list has its name in the profile and the
-// corresponding key in filters.
+// choiceLists returns the lists of a choice. Each list has its name in the profile and the corresponding key in
+// filters.
 func choiceLists(c *Choice) []struct {
 	key, label string
 	values     []string
@@ -118,8 +117,7 @@ func mapKeys(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// checkInclude warns if each line of an include matches some entries, but no entry matches all
-// lines.
+// checkInclude adds a warning if each line of an include matches some entries but no entry matches all lines.
 func (l *linter) checkInclude(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
@@ -146,8 +144,8 @@ func (l *linter) checkInclude(c *Choice) {
 	l.addWarning("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
-// warnContradictions warns about names and values that are both included and excluded, by
-// the same file or by different files of the chain.
+// warnContradictions adds warnings about names and values that are both included and excluded. The same file or
+// different files of the chain may include and exclude them.
 func (l *linter) warnContradictions() {
 	for _, p := range l.resolved.parts {
 		if p.Include == nil {

@@ -1,4 +1,4 @@
-// This file parses profiles. For each mistake, it reports the line and, if possible, a suggestion.
+// This file parses profiles. For each mistake, it reports the line, and a suggestion if possible.
 
 package profile
 
@@ -29,7 +29,7 @@ const maxFile = frontmatter.MaxBytes
 // A Diagnostic is a mistake in a file.
 type Diagnostic = frontmatter.Diagnostic
 
-// Diagnostics are all mistakes in a file in order of lines. As an error, it matches
+// Diagnostics contains all mistakes in a file in the order of their lines. It is also an error, which matches
 // [oxbow.ErrInvalid].
 type Diagnostics []Diagnostic
 
@@ -41,12 +41,11 @@ func (ds Diagnostics) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Is reports whether target is [oxbow.ErrInvalid].
+// Is reports whether the target is [oxbow.ErrInvalid].
 func (Diagnostics) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// parse parses a profile. file is the path for messages, and the base name of file without
-// extension is the profile's name. Dates are in the time zone; nil means UTC. The error is
-// [Diagnostics].
+// parse parses a profile. The parameter file is the path for messages. Its base name without the extension is the name
+// of the profile. Dates are in the given time zone, or in UTC if zone is nil. The error is a [Diagnostics].
 func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -84,7 +83,7 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	return r.profile, nil
 }
 
-// baseName returns the name of the profile in this file.
+// baseName returns the name of the profile in a file.
 func baseName(file string) string {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
@@ -96,7 +95,7 @@ type reader struct {
 	profile *Profile
 }
 
-// keys that a profile may have, and words that people often write instead of a key
+// These are the keys that a profile may have, and the words that people often write instead of a key.
 var (
 	topKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
 		"process", "redact"}
@@ -110,8 +109,7 @@ var (
 	}
 )
 
-// eachKey calls fn for each key of a mapping. It reports unknown and repeated keys as
-// mistakes.
+// eachKey calls fn for each key of a mapping. It reports unknown and repeated keys as mistakes.
 func (r *reader) eachKey(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -204,7 +202,7 @@ func (r *reader) nameValue(v *yaml.Node) string {
 	return name
 }
 
-// singleValue returns the value of a key that must be a single value.
+// singleValue returns the value of a key that must have a single value.
 func (r *reader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || frontmatter.IsNull(v) {
 		r.AddMistake(v, "%s is %s; write one value", key, frontmatter.DescribeKind(v))
@@ -213,7 +211,7 @@ func (r *reader) singleValue(key string, v *yaml.Node) string {
 	return strings.TrimSpace(v.Value)
 }
 
-// nonEmptyList is like list, but also reports an empty list as a mistake.
+// nonEmptyList is like listValues, but it also reports an empty list as a mistake.
 func (r *reader) nonEmptyList(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
 		r.AddMistake(v, "%s is an empty list; leave it out, or name something", key)
@@ -257,8 +255,8 @@ func (r *reader) listValues(key string, v *yaml.Node, check func(string) error) 
 	return values
 }
 
-// checkDocument returns an error if the path cannot be a document. A document must be
-// inside the home or project of the profile.
+// checkDocument returns an error if the path is not valid for a document. A document must be inside the home or
+// project to which the profile belongs.
 func checkDocument(p string) error {
 	switch {
 	case p == "":
@@ -305,7 +303,7 @@ func (r *reader) boolValue(key string, v *yaml.Node) *bool {
 	return &isTrue
 }
 
-// allPersonal means all kinds of personal data.
+// allPersonal stands for all kinds of personal data.
 const allPersonal = "personal"
 
 // redactedKinds returns the kinds of personal data in a list or in a single value.
@@ -384,8 +382,8 @@ func checkKind(s string) error {
 	return err
 }
 
-// datePattern matches a day, month, year or time. Expressions such as "yesterday" are not allowed,
-// because their meaning depends on when the profile is read.
+// datePattern matches a day, a month, a year or a time. It does not match expressions such as "yesterday", because
+// their meaning depends on the time at which the profile is read.
 var datePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
 })

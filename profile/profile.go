@@ -12,26 +12,25 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// The labels that have a meaning for profiles.
+// These are the keys of the labels that have a meaning for profiles.
 const (
-	LabelProcess = "process" // process:true marks an entry that belongs to every profile
+	LabelProcess = "process" // process:true marks an entry that belongs to all profiles
 	LabelPinned  = "pinned"  // pinned:true marks an entry that ranks first
-	LabelCovered = "covered" // covered:true marks an entry that a shorter entry summarizes, and ranks it last
+	LabelCovered = "covered" // covered:true marks an entry that a shorter entry summarizes (it ranks last)
 	LabelDigest  = "digest"  // digest:true marks an entry that summarizes other entries
-	LabelProfile = "profile" // profile:NAME is the profile with which the entry was written
+	LabelProfile = "profile" // profile:NAME specifies the profile with which an entry was written
 )
 
-// DefaultMaxTokens is the token budget of a profile without max_tokens.
+// DefaultMaxTokens is the token budget of a profile that does not contain max_tokens.
 const DefaultMaxTokens = 30000
 
-// maxMaxTokens is the largest allowed max_tokens.
+// maxMaxTokens is the maximum value of max_tokens.
 const maxMaxTokens = 10_000_000
 
-// identityDocuments lists the documents that a profile includes unless it has a list of its own.
+// identityDocuments contains the documents that a profile includes if it does not list documents itself.
 var identityDocuments = []string{"SOUL.md", "MEMORY.md"}
 
-// Identity returns the names of the documents that a profile includes unless it has a list of its
-// own.
+// Identity returns the names of the documents that a profile includes if it does not list documents itself.
 func Identity() []string { return slices.Clone(identityDocuments) }
 
 // A Profile is the content of a profile file.
@@ -41,34 +40,33 @@ type Profile struct {
 	Extends     []string
 	Include     *Choice  // nil if the file contains no include
 	Exclude     *Choice  // nil if the file contains no exclude
-	Always      []string // slash-separated paths of documents (nil if the file contains no always_include)
+	Always      []string // slash-separated paths of the documents (nil if the file contains no always_include)
 	MaxTokens   int      // 0 if the file contains no max_tokens
 	Process     *bool    // nil if the file contains no process
 	Redact      []string // kinds of personal data to hide
 
-	File    string // path of the file for messages
-	Project bool   // the profile belongs to the project, not to the user's home
+	File    string // path of the file, for messages
+	Project bool   // the profile belongs to a project, and not to the user's home
 
-	placeIndex int // index in Set.Places
-	// line number of each key and value. The keys of the map are paths such as
-	// "include.tags.decision"
+	placeIndex int // index of the place in Set.Places
+	// Line number of each key and value. The keys of the map are paths such as "include.tags.decision".
 	lineNumbers map[string]int
 }
 
-// A Choice selects entries by their labels, kind, date or name. An entry must match a
-// value in each list. A nil list matches every entry.
+// A Choice selects entries by their labels, kind, date or name. An entry must match a value in each list. A nil list
+// matches all entries.
 type Choice struct {
 	Projects     []string
 	Tags         []string
 	Kinds        []string
 	RelatedFiles []string
 	Entries      []string // names of additional entries
-	// range of creation times, from From (inclusive) to To (exclusive). A zero time means no bound
+	// Range of creation times, from From (inclusive) to To (exclusive). A zero time means that there is no bound.
 	From, To time.Time
 }
 
-// filter returns the conditions, except Entries, as a single filter. It returns false if c has no
-// conditions besides Entries.
+// filter returns the conditions except Entries as a single filter. If c has no other conditions than Entries, filter
+// returns false.
 func (c *Choice) filter() (oxbow.Filter, bool) {
 	fs := c.splitFilters()
 	var f oxbow.Filter
@@ -78,7 +76,7 @@ func (c *Choice) filter() (oxbow.Filter, bool) {
 	return f, len(fs) > 0
 }
 
-// splitFilters returns the conditions, except Entries, as separate filters.
+// splitFilters returns the conditions except Entries as separate filters.
 func (c *Choice) splitFilters() []oxbow.Filter {
 	var fs []oxbow.Filter
 	for _, t := range []oxbow.Term{
@@ -97,44 +95,40 @@ func (c *Choice) splitFilters() []oxbow.Filter {
 
 // A Document is a file that is always included.
 type Document struct {
-	Path       string // slash-separated path relative to the place
-	Wanted     bool   // a profile lists the document explicitly, so a missing file is reported
-	placeIndex int    // index in Set.Places
-	// the document is an identity document: if the project does not have it, the home's document is
-	// used
+	Path       string // slash-separated path, relative to the place
+	Wanted     bool   // A profile lists the document explicitly. A warning is necessary if its file does not exist.
+	placeIndex int    // index of the place in Set.Places
+	// The document is an identity document. If the project does not have it, the document of the home is used.
 	isIdentity bool
 }
 
-// Resolved is a profile combined with all profiles that it extends.
+// Resolved is a profile that is combined with all profiles that it extends.
 type Resolved struct {
 	Name        string
 	Description string
 	File        string
 	Project     bool // the profile itself belongs to the project
-	// profiles that this profile extends, directly or indirectly, in the order in which they are
-	// evaluated
+	// names of the profiles that this profile extends directly or indirectly, in the order in which they are evaluated
 	Chain []string
-	// an entry is included if it matches a Choice in this list (an empty list includes all
-	// entries)
+	// An entry is included if it matches a Choice in this list. If the list is empty, all entries are included.
 	Includes  []Choice
-	Excludes  []Choice // an entry is excluded if it matches any line of a Choice in this list
+	Excludes  []Choice // An entry is excluded if it matches any line of a Choice in this list.
 	Documents []Document
 	MaxTokens int
 	Process   bool     // entries with the label process:true are included
-	Redact    []string // kinds of personal data to hide, from all profiles in the chain
+	Redact    []string // kinds of personal data to hide, from this profile and all profiles in Chain
 
-	parts []*Profile // the profiles of Chain, followed by the profile itself
+	parts []*Profile // profiles of Chain in the same order, followed by the profile itself
 }
 
-// Everything returns the profile that includes all entries. It is used if the caller names no
-// profile.
+// Everything returns the profile that includes all entries. It is used if the caller specifies no profile.
 func Everything() Resolved {
 	r := Resolved{MaxTokens: DefaultMaxTokens, Process: true}
 	r.addDocuments(identityDocuments, 0)
 	return r
 }
 
-// addListedDocuments adds the documents that a profile lists and that are not in r.Documents yet.
+// addListedDocuments adds the documents that a profile lists and that r.Documents does not contain yet.
 func (r *Resolved) addListedDocuments(paths []string, place int) {
 	known := len(r.Documents)
 	r.addDocuments(paths, place)
@@ -143,7 +137,7 @@ func (r *Resolved) addListedDocuments(paths []string, place int) {
 	}
 }
 
-// addDocuments adds the documents that are not in r.Documents yet.
+// addDocuments adds the documents that r.Documents does not contain yet.
 func (r *Resolved) addDocuments(paths []string, place int) {
 	for _, p := range paths {
 		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.placeIndex == place }) {
@@ -155,8 +149,9 @@ func (r *Resolved) addDocuments(paths []string, place int) {
 	}
 }
 
-// combineProfiles merges the profiles. The result includes everything that a profile includes and no
-// profile excludes. For single values, the last profile with a value decides.
+// combineProfiles combines profiles. The result includes each entry that one of the profiles includes and none of the
+// profiles excludes. For a key with a single value, the result has the value of the last profile that contains the
+// key.
 func combineProfiles(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
 	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true,
@@ -195,11 +190,10 @@ func combineProfiles(parts []*Profile) Resolved {
 	return r
 }
 
-// Scope returns the scope of a memory that is restricted to the profile. The scope contains the
-// entries that the profile includes, and all entries that were written with the profile, regardless
-// of their dates. New entries get the profile's name and its first project as labels. A new entry
-// may only have further projects that the profile includes. Entries with the label process:true are
-// read-only and cannot be created, because they belong to every profile.
+// Scope returns the scope of a memory that is restricted to the profile. The scope contains the entries that the
+// profile includes, and all entries that were written with the profile, regardless of their dates. New entries get the
+// name and the first project of the profile as labels. If a new entry has further projects, the profile must include
+// them. Entries with the label process:true are read-only and cannot be created, because they belong to all profiles.
 func (r *Resolved) Scope() scope.Scope {
 	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
 		Only: []oxbow.Term{{Key: LabelProcess}}, Redact: r.Redact}
@@ -213,7 +207,7 @@ func (r *Resolved) Scope() scope.Scope {
 			s.Any = append(s.Any, f)
 		}
 		s.Names = append(s.Names, c.Entries...)
-		// the profile's own projects come before the projects of extended profiles
+		// The projects of the profile itself come before the projects of the profiles that it extends.
 		projects = slices.Concat(c.Projects, projects)
 	}
 	if len(r.Includes) == 0 {
@@ -244,10 +238,9 @@ func (r *Resolved) Scope() scope.Scope {
 	return s
 }
 
-// CheckName returns an error matching [oxbow.ErrInvalid] if a profile must not have this
-// name. Because the name is also a file name, a label value and a part of URLs, it must
-// have at most 64 ASCII letters, digits, dots, dashes and underscores, must begin with a
-// letter or a digit, and must not end with a dot.
+// CheckName returns an error if a profile cannot have this name. The error matches [oxbow.ErrInvalid]. The name is
+// also the name of a file, the value of a label and a part of URLs. Therefore it must consist of at most 64 ASCII
+// letters, digits, dots, dashes and underscores, must begin with a letter or a digit, and must not end with a dot.
 func CheckName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0]))
 	for i := range len(name) {

@@ -1,4 +1,4 @@
-// This file ranks a selection's entries by their heads, and reads the best entries.
+// This file ranks the entries of a selection by their heads, and reads the best entries.
 
 package profile
 
@@ -17,24 +17,25 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// rankedEntry is an entry, or the head of an entry, with the values that determine its rank.
+// rankedEntry is an entry or the head of an entry, with the values that determine its rank.
 type rankedEntry struct {
 	rankTraits
 	id      uint64
-	entry   *oxbow.Entry // nil if the entry has not been read yet
-	size    int          // size of the content in bytes
+	entry   *oxbow.Entry // the entry (nil if it has not been read yet)
+	size    int          // size of the entry's content in bytes
 	updated time.Time
-	hitRank int  // rank among the hits of the query, from 1, or 0 if the query did not find the entry
+	// rank of the entry among the hits of the query, starting at 1 (0 if the query did not find the entry)
+	hitRank int
 	isNamed bool // the profile lists the entry by name
 }
 
-// rankTraits are the parts of the rank that depend only on the entry's labels.
+// rankTraits contains the parts of the rank that depend only on the labels of the entry.
 type rankTraits struct {
 	class      rankClass
 	confidence float64
 }
 
-// A rankClass is the first criterion by which entries are ranked. Lower values rank higher.
+// A rankClass is the first criterion by which entries are ranked. Entries with a lower value rank higher.
 type rankClass uint8
 
 const (
@@ -44,7 +45,7 @@ const (
 	classCovered
 )
 
-// rankReason returns the reason for the rank of the entry, for the report.
+// rankReason returns the reason for the rank of the entry. The report contains this reason.
 func (x *rankedEntry) rankReason() string {
 	switch {
 	case x.isNamed:
@@ -61,8 +62,8 @@ func (x *rankedEntry) rankReason() string {
 	return "last written " + x.updated.UTC().Format(time.DateOnly)
 }
 
-// ranksByID returns the rank of each entry that the query finds in the scope, by ID. Ranks count
-// from 1.
+// ranksByID returns the rank of each entry in the scope that the query finds, by the ID of the entry. The ranks start
+// at 1.
 func ranksByID(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
@@ -82,7 +83,7 @@ func ranksByID(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query s
 	return hits, nil
 }
 
-// headNeeds returns the parts of heads that a selection needs before entries are read.
+// headNeeds returns the parts of the heads that a selection needs before it reads entries.
 func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
 	a := inside.HeadNeeds()
 	a.Keys = append(
@@ -105,28 +106,29 @@ func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
 	return a
 }
 
-// rankParams has the parameters by which a selection chooses and ranks entries.
+// rankParams contains the parameters by which a selection chooses and ranks entries.
 type rankParams struct {
 	scope *scope.Scope
 	*Request
-	hitRanks map[uint64]int // ranks of the query's hits, by ID
+	hitRanks map[uint64]int // ranks of the entries that the query finds, by ID
 
 	repeatsForeignText func(text string) bool // see [Set.Repeats]
 }
 
-// isHeldBack reports whether the entry must not be part of a selection.
+// isHeldBack reports whether a selection must not contain the entry.
 func (o *rankParams) isHeldBack(e *oxbow.Entry) bool {
 	return !e.MayShow(oxbow.Unasked) || (o.repeatsForeignText != nil && o.repeatsForeignText(e.Name+"\n"+e.Content))
 }
 
-// chosenEntries is the list of entries for a selection, before the budget is applied.
+// chosenEntries contains the entries for a selection, before the budget is applied.
 type chosenEntries struct {
-	selectedCount               int // number of entries that the profile selects
-	parts                       []prompt.Part
-	omittedCount, omittedTokens int // number and total tokens of the entries that rank too low to be tried
+	selectedCount int // number of entries that the profile selects
+	parts         []prompt.Part
+	// number of entries that rank too low to be tried, and their total number of tokens
+	omittedCount, omittedTokens int
 }
 
-// chooseEntries returns the entries that rank highest, with about the given number of tokens.
+// chooseEntries returns the highest-ranking entries. Together, they have about the given number of tokens.
 func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c chosenEntries, err error) {
 	best, sum, err := r.rankEntries(all, o, tokens)
 	if err != nil {
@@ -146,7 +148,7 @@ func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c c
 	c.omittedCount = sum.entries
 	c.omittedTokens = sum.tokens
 	tried := 0
-	// heads lack the author and the content, so check again after the entry was read
+	// Heads do not contain the author and the content. Therefore an entry is checked again after it was read.
 	held := func(x rankedEntry) bool {
 		if !o.isHeldBack(x.entry) {
 			return false
@@ -174,11 +176,11 @@ func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c c
 	return c, nil
 }
 
-// entryTotals has a number of entries and their total tokens.
+// entryTotals contains the number of some entries and their total number of tokens.
 type entryTotals struct{ entries, tokens int }
 
-// rankEntries returns the highest-ranking entries in the scope, best first. It stops as soon as the
-// contents of the returned entries have more than the given number of tokens. sum counts all
+// rankEntries returns the highest-ranking entries in the scope, with the best entry first. It returns only as many
+// entries as are necessary for their contents to have more than the given number of tokens. The result sum counts all
 // entries in the scope.
 func (r *Resolved) rankEntries(all heads.List, o *rankParams, tokens int) (best rankHeap, sum entryTotals, err error) {
 	named := map[string]bool{}
@@ -187,7 +189,7 @@ func (r *Resolved) rankEntries(all heads.List, o *rankParams, tokens int) (best 
 			named[n] = true
 		}
 	}
-	size := 0 // total content size of best, in bytes
+	size := 0 // total size of the contents of best, in bytes
 	for h, err := range all.All {
 		if err != nil {
 			return nil, sum, err
@@ -237,7 +239,7 @@ func entryTraits(e *oxbow.Entry) rankTraits {
 	return t
 }
 
-// rankHeap is a heap of entries with the lowest-ranking entry at the top.
+// rankHeap is a heap of entries. The lowest-ranking entry is at the top.
 type rankHeap []rankedEntry
 
 func (r rankHeap) Len() int           { return len(r) }
@@ -255,7 +257,7 @@ func (r *rankHeap) Pop() any {
 
 func compareRanked(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
-		return p // the rank p is final, because pinned entries come first
+		return p // The rank p is final, because pinned entries come first.
 	}
 	hasHit := a.hitRank > 0 || b.hitRank > 0
 	if a.class != classPinned && hasHit {
@@ -273,8 +275,7 @@ func compareRanked(a, b *rankedEntry) int {
 
 func dayNumber(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
-// entryConfidence returns an entry's confidence, or 0.5 for an entry without a
-// confidence label.
+// entryConfidence returns the confidence of an entry. The confidence of an entry without a confidence label is 0.5.
 func entryConfidence(e *oxbow.Entry) float64 {
 	if f, ok := e.Confidence(); ok {
 		return f

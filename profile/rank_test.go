@@ -1,4 +1,4 @@
-// Tests that a selection made from heads is that made from the entries.
+// Tests that a selection from the heads of entries is equal to a selection from the entries themselves.
 
 package profile
 
@@ -17,10 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// plain is a store that has no heads.
+// plain is a store that does not support heads.
 type plain struct{ oxbow.Store }
 
-// randomOps returns changes that make so many entries, or change them.
+// randomOps returns n random operations that add or change entries.
 func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 	start := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
@@ -47,7 +47,7 @@ func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 	return ops
 }
 
-// notRead counts the heads of a store that are not whole.
+// notRead returns the number of heads of a store that do not contain the whole entry.
 func notRead(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
 	t.Helper()
 	s := r.Scope()
@@ -162,7 +162,7 @@ func TestSelectByHeads(t *testing.T) {
 	}
 }
 
-// written is all that a selection holds.
+// written returns all contents of a selection as a text.
 func written(t *testing.T, s *Selection) string {
 	t.Helper()
 	b, err := json.MarshalIndent(s, "", " ")

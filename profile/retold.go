@@ -1,4 +1,5 @@
-// This file prevents a selection from telling a fact twice: in a digest, and in an entry that the digest summarizes.
+// This file prevents a selection from containing the same fact twice: in a digest, and in an entry that the digest
+// summarizes.
 
 package profile
 
@@ -9,11 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxDigestPeriod is the longest period that a digest summarizes.
+// maxDigestPeriod is the longest period that a digest can summarize.
 const maxDigestPeriod = 31 * 24 * time.Hour
 
-// isSummarizedBy reports whether the digest d summarizes the entry e. This is so if e is a covered entry from the
-// period of the digest, and if d has each label of e. The labels covered and digest, and labels for confidence and
+// isSummarizedBy reports whether the digest d summarizes the entry e. This is the case if e is a covered entry from
+// the period of the digest and d has each label of e. The labels covered and digest, and labels for confidence and
 // files, are not compared.
 func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
@@ -37,10 +38,10 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 	return true
 }
 
-// omitSummarized returns the entries, but omits an entry if another entry in the list repeats its text. An entry that
-// the profile names or that the query found is kept. Its digests are left out, unless the profile names a digest. Any
-// other covered entry is left out if one of the remaining digests summarizes the entry. All entries must have been
-// read.
+// omitSummarized returns the entries without those whose facts another entry in the list repeats. It keeps an entry
+// that the profile lists by name or that the query found. In this case, it omits the digests of the entry, except
+// digests that the profile lists by name. It omits any other covered entry if one of the remaining digests summarizes
+// the entry. All entries must have been read.
 func omitSummarized(all rankHeap) rankHeap {
 	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.hitRank > 0 || x.class == classPinned }
 	isRetold := func(e, by *rankedEntry) bool { return isSummarizedBy(e.entry, by.entry) }

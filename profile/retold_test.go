@@ -1,4 +1,5 @@
-// This file tests that a selection contains no fact twice, in a digest and in the entry below it.
+// This file tests that a selection does not contain the same fact twice, in a digest and in an entry that the digest
+// summarizes.
 
 package profile
 

@@ -1,4 +1,4 @@
-// This file finds profiles, first in the home and then in the project.
+// This file finds profiles. It searches the home first, then the project.
 
 package profile
 
@@ -20,55 +20,54 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Directories that are searched for profiles, in this order, relative to the home and to
-// the project.
+// These are the directories that are searched for profiles, in this order. They are relative to the home and to the
+// project.
 var (
 	HomeDirs    = []string{"profiles", "memory-profiles"}
 	ProjectDirs = []string{".oxbow/profiles", "memory-profiles"}
 )
 
-// maxChain is the maximum number of profiles that a profile may extend, directly or
-// indirectly.
+// maxChain is the maximum number of profiles that a profile may extend directly or indirectly.
 const maxChain = 64
 
-// A Place is a directory tree that contains profiles, and the documents that the profiles include.
-// All files are opened in FS, so that no name or link can lead outside.
+// A Place is a directory tree that contains profiles, and documents that the profiles include. All files are opened
+// with FS, so that no name or link can lead outside of the tree.
 type Place struct {
 	FS      vfs.FS
-	Path    string   // path of the place's root for messages
-	Dirs    []string // slash-separated paths of profile directories, in search order
-	Project bool     // the place belongs to a project: its profiles cannot include the user's own files
+	Path    string   // path of the root of the place, for messages
+	Dirs    []string // slash-separated paths of the directories that contain profiles, in the order of search
+	Project bool     // The place belongs to a project. Its profiles cannot include the user's own files.
 
-	// Withhold returns the reason why a document of this place must not be used, or "" if the
-	// document may be used. If Withhold is nil, all documents may be used.
+	// Withhold returns the reason why a document of this place must not be used. It returns "" if the document may be
+	// used. If Withhold is nil, all documents may be used.
 	Withhold func(path string) string
 
-	// Vouched reports whether a person has approved a document of this place in its current
-	// version. If Vouched is nil, no document is approved.
+	// Vouched reports whether a person has approved the current version of a document of this place. If Vouched is
+	// nil, no document is approved.
 	Vouched func(path string) bool
 
-	// Repeats reports whether a text repeats foreign text that agents have read. If Repeats is nil,
-	// no text counts as repeated.
+	// Repeats reports whether a text repeats foreign text that agents have read. If Repeats is nil, no text counts as
+	// repeated.
 	Repeats func(text string) bool
 }
 
-// A Set is the set of all profiles that can be used by name. If several files define a profile with
-// the same name, the file in the first place is used, and within a place the file in the first
-// directory. Therefore a project cannot replace a profile that the user wrote. A Set is safe for
-// concurrent use. A Set caches nothing, so each call reads the current files.
+// A Set is the set of all profiles that can be used by name. If several files define a profile with the same name, the
+// file in the first place is used. Within a place, the file in the first directory is used. Therefore a project cannot
+// replace a profile that the user wrote. A Set is safe for concurrent use. It caches nothing, so each call reads the
+// current files.
 type Set struct {
 	Places []Place
-	Zone   *time.Location // time zone of dates without a zone (nil means UTC)
+	Zone   *time.Location // time zone of dates that do not contain a zone (nil for UTC)
 
-	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such
-	// an entry is not selected. Set Repeats if the home does not store labels about repeated text.
-	// If Repeats is nil, only the labels count.
+	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such an entry is not
+	// selected. Repeats should be set if the home does not store labels about repeated text. If Repeats is nil, only
+	// the labels are used.
 	Repeats func(text string) bool
 
 	trial *trial
 }
 
-// trial is a profile file that is read as if it had a different content.
+// trial is a profile file that is treated as if it had another content.
 type trial struct {
 	file profileFile
 	data []byte
@@ -78,16 +77,16 @@ type trial struct {
 type Found struct {
 	Name        string
 	Description string
-	File        string // path of the file for messages
+	File        string // path of the file, for messages
 	Project     bool
-	Hidden      bool // another file with the same name is used instead
+	Hidden      bool // another file with the same profile name is used instead
 	Wrong       error
 }
 
 type profileFile struct {
 	name       string
 	placeIndex int
-	path       string // path in the place
+	path       string // path of the file in the place
 }
 
 func (s *Set) displayPath(f profileFile) string {
@@ -98,7 +97,7 @@ func (s *Set) displayPath(f profileFile) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.path
 }
 
-// profileFiles returns the profile files from all places in order of precedence.
+// profileFiles returns the profile files of all places in the order of precedence.
 func (s *Set) profileFiles() ([]profileFile, error) {
 	var all []profileFile
 	for i, pl := range s.Places {
@@ -129,8 +128,8 @@ func isProfileFile(e fs.DirEntry) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// List returns all profile files, ordered by name, including files with mistakes. If
-// several files have the same name, the file that is used comes first.
+// List returns all profile files in the order of their names, including files with mistakes. If several files have the
+// same name, the file that is used comes first.
 func (s *Set) List() ([]Found, error) {
 	files, err := s.profileFiles()
 	if err != nil {
@@ -166,7 +165,7 @@ func (s *Set) List() ([]Found, error) {
 	return found, nil
 }
 
-// Names returns the names of all profiles, sorted, without reading their files.
+// Names returns the sorted names of all profiles. It does not read the files.
 func (s *Set) Names() ([]string, error) {
 	files, err := s.profileFiles()
 	names := make([]string, len(files))
@@ -177,12 +176,11 @@ func (s *Set) Names() ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// An UnknownError reports that no profile has this name. It matches
-// [oxbow.ErrInvalid].
+// An UnknownError is returned if there is no profile with the given name. It matches [oxbow.ErrInvalid].
 type UnknownError struct {
 	Name string
-	Near []string // similar names, best first
-	Any  bool     // at least one profile exists
+	Near []string // similar names, with the most similar name first
+	Any  bool     // there is at least one profile
 }
 
 func (e *UnknownError) Error() string {
@@ -196,10 +194,10 @@ func (e *UnknownError) Error() string {
 	return s
 }
 
-// Is reports whether target is [oxbow.ErrInvalid].
+// Is reports whether the target is [oxbow.ErrInvalid].
 func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// findFile returns the file of a profile that is used for this name.
+// findFile returns the profile file that is used for a name.
 func (s *Set) findFile(name string) (profileFile, error) {
 	if err := CheckName(name); err != nil {
 		return profileFile{}, err
@@ -213,8 +211,8 @@ func (s *Set) findFile(name string) (profileFile, error) {
 				case err == nil && !fi.IsDir():
 					return f, nil
 				case err != nil && !errors.Is(err, fs.ErrNotExist):
-					// A file that exists but cannot be examined, such as a link that leads outside of
-					// the place, still hides later files. The error is reported when the file is read.
+					// A file that exists but cannot be examined, such as a link that leads outside of the place, still
+					// hides later files. The error is returned when the file is read.
 					return f, nil
 				}
 			}
@@ -225,12 +223,12 @@ func (s *Set) findFile(name string) (profileFile, error) {
 		return profileFile{}, err
 	}
 	any := len(names) > 0
-	// the directory lists the name, but the name is a link without a target
+	// The directory contains the name, but only as a link whose target does not exist.
 	names = slices.DeleteFunc(names, func(n string) bool { return n == name })
 	return profileFile{}, &UnknownError{name, text.FindSimilar(name, slices.Values(names), 2), any}
 }
 
-// File returns the path of the profile's file for messages.
+// File returns the path of a profile's file, for messages.
 func (s *Set) File(name string) (string, error) {
 	f, err := s.findFile(name)
 	if err != nil {
@@ -264,7 +262,7 @@ func (s *Set) readFile(f profileFile) ([]byte, error) {
 	return readFile(s.Places[f.placeIndex].FS, f.path, maxFile)
 }
 
-// Read returns the profile with this name, without the profiles that it extends.
+// Read returns the profile with a name, without the profiles that it extends.
 func (s *Set) Read(name string) (*Profile, error) {
 	f, err := s.findFile(name)
 	if err != nil {
@@ -273,9 +271,9 @@ func (s *Set) Read(name string) (*Profile, error) {
 	return s.readProfile(f)
 }
 
-// Resolve returns the profile with this name, combined with all profiles that it extends.
-// The error matches [oxbow.ErrInvalid] if a file has mistakes, if an extended profile does
-// not exist, or if a profile extends itself.
+// Resolve returns the profile with a name, combined with all profiles that it extends. The error matches
+// [oxbow.ErrInvalid] if a file has mistakes, if an extended profile does not exist, or if a profile extends itself
+// directly or indirectly.
 func (s *Set) Resolve(name string) (Resolved, error) {
 	var parts []*Profile
 	var path []string
@@ -293,7 +291,7 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 			)
 		}
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
-			return nil // this profile was already included by another path
+			return nil // The profile was already included through another profile.
 		}
 		if len(path)+len(parts) >= maxChain {
 			return wrong("extends more than %d profiles", maxChain)
@@ -329,12 +327,12 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 // shownDocument is a document in a selection.
 type shownDocument struct {
 	text     string
-	filePath string // path of the file for messages
-	caveat   string // reason why the text must be shown in a fence, or "" if no fence is needed
+	filePath string // path of the file, for messages
+	caveat   string // reason why the text must be shown in a fence ("" if no fence is necessary)
 }
 
-// readDocument returns a document. If it does not exist, the error matches fs.ErrNotExist. If a
-// project does not have an identity document, the home's is used.
+// readDocument returns a document. If a project does not have an identity document, readDocument returns the document
+// of the home. If the document does not exist, the error matches fs.ErrNotExist.
 func (s *Set) readDocument(d Document) (shownDocument, error) {
 	if d.placeIndex >= len(s.Places) {
 		return shownDocument{filePath: d.Path}, fs.ErrNotExist
@@ -370,11 +368,10 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// documentCaveat returns the reason why a document of the place must be shown in a fence, or "" if no fence
-// is needed. Documents of a project are always shown in a fence. Documents in a home are
-// instructions to the model. The exceptions are documents that look like injected instructions or
-// repeat foreign text, unless a person has approved them, because agents and programs also write
-// some of these files.
+// documentCaveat returns the reason why a document of the place must be shown in a fence. It returns "" if no fence is
+// necessary. Documents of a project are always shown in a fence. Documents of a home are instructions to the model.
+// However, agents and programs also write some of these files. Therefore documents of a home that look like injected
+// instructions or repeat foreign text are also shown in a fence, unless a person has approved them.
 func (p *Place) documentCaveat(path, text string) string {
 	shaped := screen.DescribeInstructions(text)
 	switch {

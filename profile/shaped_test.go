@@ -1,4 +1,4 @@
-// Tests that a description that is shaped like an instruction is not shown to an agent.
+// Tests that a description that looks like instructions is not shown to an agent.
 
 package profile
 
@@ -23,7 +23,7 @@ func TestShapedDescription(t *testing.T) {
 		write(t, fsys, ProjectDirs[0]+"/p.yaml", "name: p\ndescription: "+description+"\n")
 		r, err := set.Resolve("p")
 		if err != nil && description != "Builds the harbor" {
-			return "" // a file with characters that are not text is refused
+			return "" // A file with characters that are not text is refused.
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 
 var _ BulkSyncer = (*OS)(nil)
 
-// SyncAfter calls write and then makes all its changes in the file system of the directory
-// durable. It supports ext4, XFS, Btrfs and F2FS on Linux 5.8 or later. On older kernels
-// and other file systems, syncfs may miss errors that a sync of each file would return, or
-// not wait for the disk. In these cases it returns [ErrUnsupported] without calling write.
+// SyncAfter calls write and then makes all changes of write in the file system of the directory durable. It supports
+// ext4, XFS, Btrfs and F2FS on Linux 5.8 or later. On older kernels and other file systems, syncfs may miss errors
+// that a sync of each file would return, or may not wait for the disk. In these cases, SyncAfter returns
+// [ErrUnsupported] and does not call write.
 func (o *OS) SyncAfter(dir string, write func() error) error {
 	local, err := localPath("sync", dir)
 	if err != nil {
@@ -40,8 +40,7 @@ func (o *OS) SyncAfter(dir string, write func() error) error {
 	}
 }
 
-// hasBulkSync reports whether syncfs on the directory's file system meets the guarantees of
-// [OS.SyncAfter].
+// hasBulkSync reports whether syncfs on the file system of the directory meets the guarantees of [OS.SyncAfter].
 func hasBulkSync(d *os.File) bool {
 	var system unix.Statfs_t
 	if unix.Fstatfs(int(d.Fd()), &system) != nil {

@@ -1,6 +1,5 @@
-// This file retries operations after sharing violations. Programs such as virus scanners
-// and indexers open every new file for a moment. In that time, the file cannot be renamed
-// or removed.
+// This file retries operations that failed because another program has the file open. Programs such as virus scanners
+// and indexers open each new file for a moment. During this time, the file cannot be renamed or removed.
 
 package vfs
 
@@ -14,9 +13,8 @@ import (
 // busyWait is the maximum time for which a rename or removal is retried.
 const busyWait = 2 * time.Second
 
-// retryWhileBusy calls fn until it succeeds, fails for another reason, or busyWait is over. It
-// also retries ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be
-// replaced at the moment.
+// retryWhileBusy calls fn until fn succeeds, fails for another reason, or busyWait is over. It also retries after
+// ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be replaced at the moment.
 func retryWhileBusy(fn func() error) error {
 	wait := time.Millisecond
 	for start := time.Now(); ; wait *= 2 {
@@ -28,7 +26,7 @@ func retryWhileBusy(fn func() error) error {
 	}
 }
 
-// isBusy reports whether err may mean that another program has the file open at the moment.
+// isBusy reports whether the error err may mean that another program has the file open at the moment.
 func isBusy(err error) bool {
 	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
 }

@@ -1,4 +1,4 @@
-// Runs the contract on the file systems of this module.
+// Runs the tests of the contract of FS for the file systems of this module.
 
 package vfs_test
 
@@ -36,7 +36,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The checks of the contract, for what is tested of one file system alone.
+// These are the checks of the contract, for tests that concern only one file system.
 var (
 	must, wantErr, create, put   = vfstest.Must, vfstest.WantErr, vfstest.Create, vfstest.Put
 	wantFile, wantOpen, wantList = vfstest.WantFile, vfstest.WantOpen, vfstest.WantList
@@ -45,8 +45,8 @@ var (
 	lockOf                       = vfstest.OpenLock
 )
 
-// TestWriteFileFails lets each operation of WriteFile fail: the old content is
-// there, or, after the rename, the new; the temporary file is gone.
+// TestWriteFileFails tests WriteFile if any of its operations fails. The file must have the old content, or the new
+// content if the rename has succeeded, and the temporary file must be removed.
 func TestWriteFileFails(t *testing.T) {
 	for k := 1; k <= 5; k++ {
 		d := crashfs.New(nil)
@@ -66,7 +66,7 @@ func TestWriteFileFails(t *testing.T) {
 	}
 }
 
-// growing is a file system whose files are longer than they say.
+// growing is a file system whose files are longer than the size that Stat returns.
 type growing struct{ vfs.FS }
 
 type growingFile struct{ vfs.File }
@@ -85,7 +85,7 @@ func (f growingFile) Stat() (fs.FileInfo, error) {
 	return oneByte{info}, err
 }
 
-// TestReadFileThatGrows reads a file that grew since its length was asked.
+// TestReadFileThatGrows tests ReadFile for a file that grows after its size was determined.
 func TestReadFileThatGrows(t *testing.T) {
 	g := growing{vfs.NewMem()}
 	text := strings.Repeat("0123456789", 1000)

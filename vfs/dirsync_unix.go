@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// extraFlags are added to the flags of every open. Without O_NONBLOCK, opening a named pipe
-// would wait for its other end. The flag does not affect regular files.
+// extraFlags are the flags that are added whenever a file is opened. Without O_NONBLOCK, opening a named pipe would
+// wait until another process opens the other end. The flag does not affect regular files.
 const extraFlags = syscall.O_NONBLOCK
 
 func syncDir(root *os.Root, local string) error {

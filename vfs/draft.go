@@ -1,5 +1,5 @@
-// This file writes files atomically: first under a temporary name, and without losing the
-// file that had the name before.
+// This file writes files atomically. It writes a file under a temporary name first, and can keep the file that had the
+// final name before.
 
 package vfs
 
@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// A Draft is a new file with a temporary name. [Draft.Commit] or [Draft.CommitNew] gives the file
-// its final name, so that this name never refers to an incomplete file. A Draft is not safe for
-// concurrent use.
+// A Draft is a new file with a temporary name. [Draft.Commit] or [Draft.CommitNew] gives the file its final name, so
+// that the final name never refers to an incomplete file. A Draft must not be used by several goroutines at the same
+// time.
 type Draft struct {
 	fsys     FS
 	file     File
-	name     string // name of the finished file
-	tempName string // name until the file is finished
+	name     string // final name of the file
+	tempName string // name of the file before the commit
 	size     int64
-	err      error // the first error of Write
+	err      error // first error of Write
 }
 
-// NewDraft creates an empty draft of the file name in the same directory. It removes older
-// drafts of this file that killed processes left behind.
+// NewDraft creates an empty draft of the file with the given name in the same directory. If killed processes left
+// older drafts of this file, NewDraft removes them.
 func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	RemoveDrafts(fsys, name)
 	f, temp, err := CreateTemp(fsys, name, perm)
@@ -37,8 +37,7 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	return newDraft(fsys, f, name, temp), nil
 }
 
-// RemoveDrafts removes drafts of a file that killed processes left behind; see
-// [RemoveStaleTemps].
+// RemoveDrafts removes the drafts of a file that killed processes left (see [RemoveStaleTemps]).
 func RemoveDrafts(fsys FS, name string) {
 	base := path.Base(clipTempName(name))
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
@@ -48,7 +47,7 @@ func newDraft(fsys FS, f File, name, temp string) *Draft {
 	return &Draft{fsys: fsys, file: f, name: name, tempName: temp}
 }
 
-// Write appends to the draft.
+// Write appends the bytes to the draft.
 func (d *Draft) Write(b []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
@@ -62,8 +61,8 @@ func (d *Draft) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// SetMode sets the permissions of the file, regardless of the umask. It does nothing on
-// file systems without permissions.
+// SetMode sets the permissions of the draft, regardless of the umask. On file systems without permissions, it does
+// nothing.
 func (d *Draft) SetMode(mode fs.FileMode) error {
 	c, ok := d.fsys.(interface {
 		Chmod(name string, mode fs.FileMode) error
@@ -74,13 +73,13 @@ func (d *Draft) SetMode(mode fs.FileMode) error {
 	return c.Chmod(d.tempName, mode.Perm())
 }
 
-// Size returns the number of bytes written.
+// Size returns the number of bytes that were written.
 func (d *Draft) Size() int64 { return d.size }
 
-// Reader returns a reader of all bytes written.
+// Reader returns a reader of all bytes that were written.
 func (d *Draft) Reader() io.Reader { return io.NewSectionReader(d.file, 0, d.size) }
 
-// Sync makes the bytes written durable. The name is not durable before a commit.
+// Sync makes the bytes that were written durable. The name of the file is not durable before a commit.
 func (d *Draft) Sync() error {
 	if d.err != nil {
 		return d.err
@@ -98,11 +97,11 @@ func (d *Draft) syncAndClose() error {
 	return err
 }
 
-// Commit renames the file to its final name and makes the new name durable. An existing file with
-// this name is replaced. If a symbolic link has this name, Commit replaces the link and not the
-// link's target. If confirm is not nil, Commit calls it right before the rename, and returns its
-// error without renaming the file. After an error, the caller must call [Draft.Discard], which does
-// nothing if the rename succeeded.
+// Commit renames the draft to its final name and makes the final name durable. If a file already has the final name,
+// it is replaced. If a symbolic link has the final name, the link itself is replaced, and not the file that it leads
+// to. If confirm is not nil, Commit calls it directly before the rename. If confirm returns an error, Commit returns
+// this error and does not rename the draft. After an error, the caller must call [Draft.Discard], which does nothing
+// if the rename succeeded.
 func (d *Draft) Commit(confirm func() error) error {
 	err := d.syncAndClose()
 	if err == nil && confirm != nil {
@@ -118,8 +117,8 @@ func (d *Draft) Commit(confirm func() error) error {
 	return syncParentDir(d.fsys, d.name)
 }
 
-// CommitNew is like Commit, but never replaces a file: if the name exists, the error
-// matches [fs.ErrExist].
+// CommitNew is like Commit, but never replaces a file. If the final name already exists, the error matches
+// [fs.ErrExist].
 func (d *Draft) CommitNew() error {
 	if err := d.syncAndClose(); err != nil {
 		return err
@@ -131,9 +130,9 @@ func (d *Draft) CommitNew() error {
 	return syncParentDir(d.fsys, d.name)
 }
 
-// RenameNew is like [FS.Rename], but never replaces a file: if newname exists, the error
-// matches [fs.ErrExist]. If the file system does not support hard links, a file that
-// another program creates during the call may be replaced.
+// RenameNew is like [FS.Rename], but never replaces a file. If newname already exists, the error matches
+// [fs.ErrExist]. If the file system does not support hard links, a file that another program creates with this name
+// during the call may be replaced.
 func RenameNew(fsys FS, oldname, newname string) error {
 	err := link(fsys, oldname, newname)
 	if err == nil {
@@ -148,11 +147,11 @@ func RenameNew(fsys FS, oldname, newname string) error {
 	return fsys.Rename(oldname, newname)
 }
 
-// Discard removes the temporary file unless it was renamed by Commit. If there is an error,
-// the file still exists. The next [NewDraft] of the same file removes it.
+// Discard removes the temporary file. If Commit already renamed it, Discard does nothing. If Discard returns an error,
+// the temporary file still exists. The next [NewDraft] of the same file removes it.
 func (d *Draft) Discard() error {
 	if d.file != nil {
-		_ = d.file.Close() // ignore the error: the bytes are not needed
+		_ = d.file.Close() // Ignore the error, because the bytes are not needed.
 		d.file = nil
 	}
 	temp := d.tempName
@@ -172,8 +171,8 @@ func syncParentDir(fsys FS, name string) error {
 
 // A linker is a file system with hard links.
 type linker interface {
-	// Link creates newname as a hard link to oldname. The error matches [fs.ErrExist] if
-	// newname exists, and [ErrUnsupported] if the file system does not support hard links.
+	// Link creates newname as a hard link to oldname. If newname exists, the error matches [fs.ErrExist]. If the file
+	// system does not support hard links, the error matches [ErrUnsupported].
 	Link(oldname, newname string) error
 }
 
@@ -184,12 +183,12 @@ func link(fsys FS, oldname, newname string) error {
 	return ErrUnsupported
 }
 
-// maxCopies limits how many copies of a file [KeepCopy] makes.
+// maxCopies is the maximum number of copies of a file that [KeepCopy] makes.
 const maxCopies = 10_000
 
-// KeepCopy durably keeps a file that will be replaced, under a new name, and returns that
-// name: the original name with ".kept" appended, or ".kept-2" and so on. If the file system
-// supports hard links, the copy is a hard link and needs no space.
+// KeepCopy durably keeps a copy of a file that will be replaced, and returns the name of the copy. This is the name of
+// the file with ".kept" appended, or with ".kept-2" and so on if a copy already exists. If the file system supports
+// hard links, the copy is a hard link and needs no space.
 func KeepCopy(fsys FS, name string) (kept string, err error) {
 	kept = name + keptCopySuffix
 	for n := 2; n <= maxCopies; n++ {
@@ -208,10 +207,10 @@ func KeepCopy(fsys FS, name string) (kept string, err error) {
 	return "", fmt.Errorf("%s has %d kept copies: look at them, and remove those that are done with", name, maxCopies)
 }
 
-// keptCopySuffix is appended to the name by [KeepCopy].
+// keptCopySuffix is the suffix that [KeepCopy] appends to the name of a file.
 const keptCopySuffix = ".kept"
 
-// copyNew copies a file to a new name. If the name exists, the error matches [fs.ErrExist].
+// copyNew copies a file to a new name. If the new name already exists, the error matches [fs.ErrExist].
 func copyNew(fsys FS, from, to string) error {
 	if _, err := fsys.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(&fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}, err)
@@ -236,21 +235,20 @@ func copyNew(fsys FS, from, to string) error {
 	return d.CommitNew()
 }
 
-// WriteFile atomically replaces the content of a file. When WriteFile returns nil, the new content
-// is durable. WriteFile writes a temporary file in the same directory (the name, a number, and
-// .tmp), syncs this file, renames it, and syncs the directory. A symbolic link with this name is
-// replaced, not followed. The permissions of an existing file are not kept.
+// WriteFile atomically replaces the content of a file. When WriteFile has returned nil, the new content is durable.
+// WriteFile writes a temporary file in the same directory (its name is the name of the file, a number, and .tmp),
+// syncs this file, renames it, and syncs the directory. If the name refers to a symbolic link, the link itself is
+// replaced. The permissions of an existing file are not kept.
 //
-// After an error, the file has its old content, and the temporary file is removed. The only
-// exception is an error of the last sync: the file then has the new content, which may not be
-// durable.
+// After an error, the file has its old content, and the temporary file is removed. However, if the last sync returns
+// an error, the file has its new content, which may not be durable.
 func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, nil)
 }
 
-// ReplaceFile is like [WriteFile], but calls sure right before the rename, when the new
-// content is already on stable storage. If sure returns an error, the file is not changed
-// and ReplaceFile returns that error, wrapped.
+// ReplaceFile is like [WriteFile], but calls the function sure directly before the rename, when the new content is
+// already durable. If sure returns an error, ReplaceFile does not change the file and returns this error wrapped in
+// another error.
 func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
@@ -267,19 +265,19 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	return nil
 }
 
-// ErrChanged reports that a file does not have the content that the caller read before.
+// ErrChanged is returned if a file does not have the content that the caller read before.
 var ErrChanged = errors.New("the file was changed meanwhile")
 
 // ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content was.
-// A nil was means that the file must not exist. If the content differs, because another program changed the file after
-// the caller read it, the file is not changed and the error matches [ErrChanged]. Callers that write files which
-// people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
+// If was is nil, the file must not exist. If the file has a different content, because another program changed it
+// after the caller read it, ReplaceUnchanged does not change the file, and the error matches [ErrChanged]. Callers
+// that write files which people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
 func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
 }
 
-// RemoveUnchanged durably removes a file that still has the content was. Otherwise the file is not
-// removed and the error matches [ErrChanged].
+// RemoveUnchanged durably removes a file that still has the content was. If the file has a different content, it is
+// not removed, and the error matches [ErrChanged].
 func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	err := CheckUnchanged(fsys, name, was)
 	if err == nil {
@@ -291,8 +289,8 @@ func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	return syncParentDir(fsys, name)
 }
 
-// CheckUnchanged returns [ErrChanged] unless the file has the content was. A nil was means that the
-// file must not exist.
+// CheckUnchanged returns [ErrChanged] if the file does not have the content was. If was is nil, the file must not
+// exist.
 func CheckUnchanged(fsys FS, name string, was []byte) error {
 	now, err := ReadFile(fsys, name, int64(len(was)))
 	switch {

@@ -1,5 +1,4 @@
-// Tests of writing files under a temporary name, and of keeping copies of files that are
-// replaced.
+// Tests how files are written under a temporary name, and how copies of replaced files are kept.
 
 package vfs
 
@@ -14,7 +13,7 @@ import (
 	"time"
 )
 
-// draftSystems returns a file system with hard links and one without.
+// draftSystems returns a file system that supports hard links and a file system that does not.
 func draftSystems(t *testing.T) map[string]FS {
 	dir, err := Dir(t.TempDir())
 	if err != nil {
@@ -38,7 +37,7 @@ func wantFile(t *testing.T, fsys FS, name, want string) {
 	}
 }
 
-// drafted returns a draft of a file with a text.
+// drafted returns a draft of a file with the given text.
 func drafted(t *testing.T, fsys FS, name, text string) *Draft {
 	t.Helper()
 	d, err := NewDraft(fsys, name, 0o600)
@@ -83,7 +82,7 @@ func TestDraft(t *testing.T) {
 			}
 			wantFile(t, fsys, "f", "four")
 
-			long := strings.Repeat("é", 120) // the longest that most file systems take is 255 bytes
+			long := strings.Repeat("é", 120) // most file systems support names of at most 255 bytes
 			if err := drafted(t, fsys, long, "long").CommitNew(); err != nil {
 				t.Errorf("CommitNew() of a long name: %v", err)
 			}
@@ -118,7 +117,7 @@ func TestKeepCopy(t *testing.T) {
 	}
 }
 
-// What a killed writer left is removed by the next writer of the same file.
+// TestDraftRemovesLeftovers tests that the next writer of a file removes the temporary file that a killed writer left.
 func TestDraftRemovesLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	fsys, err := Dir(dir)
@@ -129,7 +128,7 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 	long := strings.Repeat("x", 250)
 	for _, name := range []string{"f", long} {
 		d := drafted(t, fsys, name, "half")
-		if err := d.file.Close(); err != nil { // as the end of a killed process does
+		if err := d.file.Close(); err != nil { // The end of a killed process closes its files, too.
 			t.Fatal(err)
 		}
 		left := filepath.Join(dir, d.tempName)
@@ -146,8 +145,8 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 	}
 }
 
-// An edit that somebody makes after the file was read is never overwritten or removed, whatever its
-// length is, and neither is a file that somebody created or removed.
+// TestReplaceUnchanged tests that an edit of any length that somebody makes after the file was read is never
+// overwritten or removed. The same applies if somebody creates or removes the file.
 func TestReplaceUnchanged(t *testing.T) {
 	read := []byte("as read")
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-// This file creates directory trees that appear under their name whole, or not at all.
+// This file creates directory trees atomically: the name of a tree refers either to the complete tree or to nothing.
 
 package vfs
 
@@ -11,21 +11,21 @@ import (
 	"slices"
 )
 
-// A DraftDir is a new directory that is built under another name, in the same parent directory.
-// [DraftDir.Commit] gives the directory its final name, so that this name never refers to an
-// incomplete directory. A DraftDir is not safe for concurrent use.
+// A DraftDir is a new directory that is built under another name in the same parent directory. [DraftDir.Commit] gives
+// the directory its final name, so that the final name never refers to an incomplete directory. A DraftDir must not be
+// used by several goroutines at the same time.
 //
-// The draft of NAME is NAME.unfinished. This directory contains a lock file, which the builder
-// keeps locked, and the directory that becomes NAME.
+// The draft of the directory NAME is the directory NAME.unfinished. It contains a lock file, which the builder keeps
+// locked, and the directory that gets the final name.
 type DraftDir struct {
 	fsys      FS
-	name      string // name of the finished directory
+	name      string // final name of the directory
 	tempDir   string // directory that contains the lock file and the new directory
 	lock      Lock
 	isCleared bool
 }
 
-// ErrBusy reports that another program is building the same directory.
+// ErrBusy is returned if another program is building the same directory.
 var ErrBusy = errors.New("another program is building it")
 
 const (
@@ -34,11 +34,10 @@ const (
 	draftContents = "new"
 )
 
-// NewDraftDir creates an empty draft of the directory name. If name exists and is not an empty
-// directory, the error matches [fs.ErrExist]. The error also matches if the draft's name is
-// used by something that is not a draft. If another program is building this directory, the
-// error matches [ErrBusy]. A draft that a killed builder left is removed (see
-// [DraftDir.Cleared]).
+// NewDraftDir creates an empty draft of the directory with the given name. If this name exists and is not an empty
+// directory, the error matches [fs.ErrExist]. The error also matches [fs.ErrExist] if the name of the draft exists and
+// is not a draft. If another program is building the same directory, the error matches [ErrBusy]. If a killed builder
+// left a draft, NewDraftDir removes it (see [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
 	d := &DraftDir{fsys: fsys, name: name, tempDir: clipTempName(name) + draftSuffix}
 	left, err := d.hasLeftover()
@@ -59,9 +58,9 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Close())
 	}
-	// After a power loss, the lock file shows that the rest is a draft.
+	// After a power loss, the lock file shows that the rest of the directory is a draft.
 	err = fsys.SyncDir(d.tempDir)
-	if err == nil { // under the lock, because another builder may have finished meanwhile
+	if err == nil { // This check needs the lock, because another builder may have finished in the meantime.
 		err = checkEmptyOrMissing(fsys, name)
 	}
 	if err == nil {
@@ -77,14 +76,14 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	return d, nil
 }
 
-// tempName returns the name that the new directory has until it is finished.
+// tempName returns the name of the new directory before the commit.
 func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContents) }
 
-// Dir returns the name of the directory to build in.
+// Dir returns the name of the directory in which the caller must build the new directory.
 func (d *DraftDir) Dir() string { return d.tempName() }
 
-// Cleared returns the name of the unfinished directory that a killed builder left and
-// NewDraftDir removed, or "".
+// Cleared returns the name of the unfinished directory that a killed builder left and that NewDraftDir removed. If
+// there was no such directory, it returns "".
 func (d *DraftDir) Cleared() string {
 	if d.isCleared {
 		return d.tempDir
@@ -92,8 +91,8 @@ func (d *DraftDir) Cleared() string {
 	return ""
 }
 
-// hasLeftover reports whether the draft exists already. If the name belongs to something other
-// than a draft, the error matches [fs.ErrExist].
+// hasLeftover reports whether the draft already exists. If the name of the draft refers to anything else, the error
+// matches [fs.ErrExist].
 func (d *DraftDir) hasLeftover() (bool, error) {
 	entries, err := d.fsys.ReadDir(d.tempDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,8 +120,8 @@ func (d *DraftDir) hasLeftover() (bool, error) {
 	return true, nil
 }
 
-// checkEmptyOrMissing returns an error that matches [fs.ErrExist] if a name exists and is not an
-// empty directory.
+// checkEmptyOrMissing returns an error if a name exists and is not an empty directory. The error matches
+// [fs.ErrExist].
 func checkEmptyOrMissing(fsys FS, name string) error {
 	info, err := fsys.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,9 +140,9 @@ func checkEmptyOrMissing(fsys FS, name string) error {
 	return err
 }
 
-// Commit gives the directory its name, durably. The files in it must be closed. An empty
-// directory that has the name is replaced. After an error, the caller calls
-// [DraftDir.Discard], which does nothing if the directory has its name.
+// Commit gives the directory its final name and makes the name durable. The files in the directory must be closed. If
+// an empty directory has the final name, Commit replaces it. After an error, the caller must call [DraftDir.Discard],
+// which does nothing if the directory has its final name.
 func (d *DraftDir) Commit() error {
 	if d.lock == nil {
 		return fs.ErrClosed
@@ -164,21 +163,21 @@ func (d *DraftDir) Commit() error {
 	return errors.Join(syncParentDir(d.fsys, d.name), d.Discard())
 }
 
-// Discard removes the draft's remaining files.
+// Discard removes the remaining files of the draft.
 func (d *DraftDir) Discard() error {
 	if d.lock == nil {
 		return nil
 	}
 	err := RemoveAll(d.fsys, d.tempName())
 	if err == nil {
-		err = d.fsys.SyncDir(d.tempDir) // the lock file must not be gone before the rest is
+		err = d.fsys.SyncDir(d.tempDir) // The lock file must be the last file that is removed.
 	}
 	err = errors.Join(err, dropTemp(d.fsys, path.Join(d.tempDir, draftLock)), d.lock.Close())
 	d.lock = nil
 	return errors.Join(err, dropTemp(d.fsys, d.tempDir))
 }
 
-// syncTree makes a directory durable, with all files and directories below it.
+// syncTree makes a directory, and all files and directories below it, durable.
 func syncTree(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file has functions for whole files and directory trees, on any file system.
+// This file contains functions for whole files and directory trees in any file system.
 
 package vfs
 
@@ -14,26 +14,24 @@ import (
 	"strings"
 )
 
-// A TempNumberer is a file system that chooses the numbers in names of temporary files, so
-// that the same calls result in the same names. For other file systems the numbers are
-// random.
+// A TempNumberer is a file system that chooses the numbers in the names of temporary files, so that the same calls
+// result in the same names. In other file systems, the numbers are random.
 type TempNumberer interface {
 	// NextTemp returns a number that the file system has not returned before.
 	NextTemp() uint64
 }
 
-// An identity is a file description that can tell whether another description describes the same
-// file. Descriptions from an [OS] do not implement identity, because os.SameFile compares them.
+// An identity is a file description that can determine whether another description describes the same file.
+// Descriptions from an [OS] do not implement identity, because os.SameFile compares them.
 type identity interface {
 	fs.FileInfo
 
-	// SameFile reports whether other, which may be of any file system,
-	// describes the same file.
+	// SameFile reports whether the other description, which may be from any file system, describes the same file.
 	SameFile(other fs.FileInfo) bool
 }
 
-// SameFile reports whether two descriptions describe the same file: the same inode of the
-// same file system. A file in a [Mem] and its copy in a clone are different files.
+// SameFile reports whether two descriptions describe the same file, which means the same inode of the same file
+// system. A file in a [Mem] and the copy of the file in a clone are different files.
 func SameFile(a, b fs.FileInfo) bool {
 	x, xok := a.(identity)
 	_, yok := b.(identity)
@@ -43,9 +41,9 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// HasSecondName reports whether an open file has several names, because a program made a
-// hard link to it, for example to save a copy without using space. It returns false if the
-// file system does not report the number of names.
+// HasSecondName reports whether an open file has several names. This is the case if a program made a hard link to the
+// file, for example to save a copy that needs no space. If the file system does not report the number of names,
+// HasSecondName returns false.
 func HasSecondName(f File) (bool, error) {
 	if c, ok := f.(linkCounter); ok {
 		n, err := c.linkCount()
@@ -55,7 +53,7 @@ func HasSecondName(f File) (bool, error) {
 	return err == nil && linkCount(info) > 1, err
 }
 
-// linkCounter is a file that counts its names itself, because [fs.FileInfo] lacks the number on its
+// linkCounter is a file that counts its names itself. It is used if [fs.FileInfo] does not contain the number on the
 // operating system.
 type linkCounter interface {
 	linkCount() (uint64, error)
@@ -64,9 +62,8 @@ type linkCounter interface {
 // tempTries is the maximum number of names that are tried for a temporary file.
 const tempTries = 100
 
-// ReadFile returns the content of a file. If the file has more than max bytes, or grows
-// beyond max in the meantime, the error matches [ErrTooLarge], and at most max+1 bytes are
-// read. A negative max means no limit.
+// ReadFile returns the content of a file. If the file has more than max bytes, or grows beyond max bytes while it is
+// read, the error matches [ErrTooLarge], and at most max+1 bytes are read. If max is negative, there is no limit.
 func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -81,8 +78,7 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	if max >= 0 && size > max {
 		return nil, fmt.Errorf("reading %s: %w: it has %d bytes, the most is %d", name, ErrTooLarge, size, max)
 	}
-	// make the buffer a byte larger than the file, so that the first read already
-	// reports the end
+	// The buffer is a byte longer than the file, so that the first read already reports the end of the file.
 	buf := make([]byte, size+1)
 	for n := 0; ; {
 		k, err := f.ReadAt(buf[n:], int64(n))
@@ -106,10 +102,9 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	}
 }
 
-// WriteDerived atomically replaces a file's content by the concatenated parts. It does not
-// sync, so the file may be incomplete after a crash of the machine. Use it for data that
-// can be derived again and that has a checksum. A symbolic link with this name is replaced,
-// not followed.
+// WriteDerived atomically replaces the content of a file by the concatenated parts. It does not sync, so the file may
+// be incomplete after a crash of the machine. WriteDerived is for data that has a checksum and can be derived again.
+// If the name refers to a symbolic link, the link itself is replaced.
 func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
@@ -139,8 +134,8 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 	return nil
 }
 
-// WriteSync writes data to the start of a new file, and then syncs and closes the file. The file's
-// name is not durable yet.
+// WriteSync writes data to the start of a new file, and then syncs and closes the file. The name of the file is not
+// durable yet.
 func WriteSync(f File, data []byte) error {
 	n, err := f.WriteAt(data, 0)
 	if err == nil && n < len(data) {
@@ -163,9 +158,9 @@ func dropTemp(fsys FS, temp string) error {
 	return nil
 }
 
-// CreateTemp creates an empty file next to name, whose name is the given name, a number,
-// and .tmp. A number is never used again, so that removing an abandoned temporary file
-// cannot remove a newer file instead.
+// CreateTemp creates an empty temporary file in the same directory as the file with the given name. The name of the
+// temporary file is the given name, a number, and .tmp. A number is never used again, so that the removal of an
+// abandoned temporary file cannot remove a newer file instead.
 func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	if err := checkName("open", name); err != nil {
 		return nil, "", err
@@ -188,12 +183,11 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	return nil, "", err
 }
 
-// maxTempBase is the maximum number of bytes that a temporary file's name takes from the
-// original name.
+// maxTempBase is the maximum number of bytes of the original name that are used in the name of a temporary file.
 const maxTempBase = 200
 
-// clipTempName shortens a file name so that its temporary file's name has at most 255
-// bytes, the limit of most file systems.
+// clipTempName shortens the name of a file so that the name of its temporary file has at most 255 bytes. This is the
+// limit of most file systems.
 func clipTempName(name string) string {
 	over := len(path.Base(name)) - maxTempBase
 	if over <= 0 {
@@ -207,13 +201,13 @@ func tempNumber(fsys FS) uint64 {
 		return t.NextTemp()
 	}
 	var b [8]byte
-	rand.Read(b[:]) // rand.Read never returns an error
+	rand.Read(b[:]) // The function rand.Read never returns an error.
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// RemoveAll deletes a file, or a directory with everything in it. Symbolic links are
-// removed, not followed. It returns nil if the name does not exist, or if others remove
-// parts of the tree at the same time. The name "." is refused.
+// RemoveAll deletes a file, or a directory with everything in it. It removes symbolic links themselves and does not
+// follow them. It returns nil if the name does not exist, or if others remove parts of the tree at the same time. It
+// returns an error for the name ".".
 func RemoveAll(fsys FS, name string) error {
 	if err := removeAll(fsys, name); err != nil {
 		return fmt.Errorf("removing %s: %w", name, err)
@@ -229,8 +223,8 @@ func removeAll(fsys FS, name string) error {
 	if name == "." || checkName("remove", name) != nil {
 		return err
 	}
-	// Do not list the target of a symbolic link: if the entry is not a directory, Remove
-	// has failed for another reason.
+	// Do not list the target of a symbolic link. If the entry is not a directory, Remove has failed for another
+	// reason.
 	entries, rerr := fsys.ReadDir(path.Dir(name))
 	if rerr != nil {
 		return err

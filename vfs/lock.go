@@ -1,5 +1,4 @@
-// This file implements locks on files of the operating system. The lock_*.go files have the
-// system calls.
+// This file implements locks on files of the operating system. The files lock_*.go contain the system calls.
 
 package vfs
 
@@ -11,26 +10,25 @@ import (
 	"sync"
 )
 
-// lockRounds is the maximum number of times that TryLock opens a lock file again because
-// another process has replaced it.
+// lockRounds limits how often TryLock opens a lock file again because another process has replaced the file.
 const lockRounds = 100
 
-// osLock is a lock on a file in an [OS]. Its file f is never nil.
+// osLock is a lock on a file in an [OS]. Its field file is never nil.
 type osLock struct {
 	fs   *OS
 	name string
 
-	mu     sync.Mutex // guards all fields below
+	mu     sync.Mutex // guards all following fields
 	file   *os.File
-	info   fs.FileInfo // description of f, which identifies the file
+	info   fs.FileInfo // description of file, which identifies it
 	isHeld bool
 	closed bool
 }
 
-// OpenLock opens the lock file. If the file is missing, OpenLock creates it with
-// permission 0600. The lock does not prevent reading or writing the file, so the lock
-// holder may store a text about itself in it. On platforms without file locks (js, wasip1,
-// solaris, aix), the lock works only between Locks of the same process.
+// OpenLock opens the file of a lock. If the file does not exist, OpenLock creates it with the permission 0600. The
+// lock does not prevent others from reading or writing the file, so the holder of the lock may store a text about
+// itself in the file. On platforms without file locks (js, wasip1, solaris, aix), the lock works only between Locks of
+// the same process.
 func (o *OS) OpenLock(name string) (Lock, error) {
 	f, info, err := o.openLockFile(name)
 	if err != nil {
@@ -52,8 +50,8 @@ func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// TryLock acquires the lock if it is free. If this lock was acquired already, TryLock returns
-// false.
+// TryLock acquires the lock if no other Lock holds it, and reports whether it acquired the lock. If this Lock already
+// holds the lock, TryLock returns false.
 func (l *osLock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +66,8 @@ func (l *osLock) TryLock() (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
-		// The name may refer to another file now. A lock on the old file does not exclude
-		// other processes, so try again with the new file.
+		// The name may refer to another file now. A lock on the old file does not exclude other processes, so TryLock
+		// tries again with the new file.
 		current, err := l.isFileCurrent()
 		if err == nil && current {
 			l.isHeld = got
@@ -93,8 +91,8 @@ func (l *osLock) TryLock() (bool, error) {
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
 }
 
-// adoptFile replaces the lock's file by f, which is already locked. It returns false if the
-// name now refers to another file. The caller must then close f.
+// adoptFile replaces the file of the lock by f, which must already be locked. It returns false if the name now refers
+// to another file. In this case, the caller must close f.
 func (l *osLock) adoptFile(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +112,7 @@ func (l *osLock) adoptFile(f *os.File, info fs.FileInfo) (bool, error) {
 	return true, nil
 }
 
-// isFileCurrent reports whether the name still refers to the open file.
+// isFileCurrent reports whether the name of the lock still refers to the open file.
 func (l *osLock) isFileCurrent() (bool, error) {
 	same, err := NameRefersTo(l.fs, l.name, l.info)
 	if isNotExist(err) {
@@ -123,7 +121,7 @@ func (l *osLock) isFileCurrent() (bool, error) {
 	return same, err
 }
 
-// Unlock releases the lock. It returns an error if the lock is not held.
+// Unlock releases the lock. If the lock is not held, Unlock returns an error.
 func (l *osLock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +135,7 @@ func (l *osLock) Unlock() error {
 	return nil
 }
 
-// Close releases the lock if it is held. A second Close does nothing.
+// Close releases the lock if it is held. Further calls of Close do nothing.
 func (l *osLock) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,8 +145,8 @@ func (l *osLock) Close() error {
 	l.closed = true
 	var err error
 	if l.isHeld {
-		// Closing is not enough: a child process that is being started may share the open
-		// file, and with it the lock.
+		// It is not sufficient to close the file, because a child process that is being started may share the open
+		// file, and therefore the lock.
 		l.isHeld = false
 		err = unlockFile(l.file)
 	}

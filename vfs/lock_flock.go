@@ -1,5 +1,5 @@
-// This file implements locks by flock. Such a lock belongs to the open file. A lock by
-// fcntl would belong to the process and be released by any close of the same file.
+// This file implements locks with the system call flock. A lock with flock belongs to the open file. A lock with fcntl
+// would belong to the process, and the process would release it whenever it closes the same file.
 
 //go:build unix && !solaris && !aix
 
@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// lockFile locks an open file. It returns false if another open file has the lock.
+// lockFile locks an open file. It returns false if another open file holds the lock.
 func lockFile(f *os.File) (bool, error) {
 	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.EWOULDBLOCK {
@@ -43,9 +43,9 @@ func flock(f *os.File, how int) error {
 	return ferr
 }
 
-// waitForLock implements [waiter]. A blocking flock cannot be canceled, so it uses a separate open
-// file. If ctx is done first, a goroutine waits for the lock and then releases it and
-// closes the file.
+// waitForLock implements [waiter]. Because a blocking flock cannot be canceled, waitForLock uses a separate open file.
+// If ctx ends before the lock is acquired, a goroutine continues to wait for the lock, then releases it and closes the
+// file.
 func (l *osLock) waitForLock(ctx context.Context) (bool, error) {
 	for {
 		f, info, err := l.fs.openLockFile(l.name)

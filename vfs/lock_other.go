@@ -1,5 +1,5 @@
-// This file implements locks that work only within a process, for platforms on which
-// the system does not release a lock when its holder dies.
+// This file implements locks that work only within a process. It is for platforms on which the operating system does
+// not release a lock when its holder dies.
 
 //go:build !windows && (!unix || solaris || aix)
 
@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// held are the locked files of all [OS] values in this process.
+// held contains the files that the [OS] values of this process have locked.
 var held struct {
 	sync.Mutex
 	files map[*os.File]fs.FileInfo

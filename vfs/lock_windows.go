@@ -1,4 +1,4 @@
-// This file implements locks by LockFileEx.
+// This file implements locks with the system call LockFileEx.
 
 package vfs
 
@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The locked byte is far beyond the end of the file, because Windows does not let others
-// read locked bytes.
+// The byte that is locked is far beyond the end of the file, because Windows does not permit others to read locked
+// bytes.
 const (
 	lockOffsetLow  = 0xfffffffe
 	lockOffsetHigh = 0x7fffffff
 )
 
-// lockFile locks an open file. It returns false if another handle has the lock.
+// lockFile locks an open file. It returns false if another handle holds the lock.
 func lockFile(f *os.File) (bool, error) {
 	err := control(f, func(h windows.Handle, at *windows.Overlapped) error {
 		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)

@@ -14,36 +14,35 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory, with the contract of [FS]: an open file continues to
-// exist when its name is removed or refers to another file. All changes are durable at
-// once, but only for the life of the process. Permissions are stored but not enforced. It
-// does not support symbolic links, and hard links only through [Mem.Link].
+// Mem is a file system in memory. It fulfills the contract of [FS]: an open file continues to exist if its name is
+// removed or refers to another file. All changes are durable immediately, but only until the process ends. Permissions
+// are stored but not enforced. Symbolic links are not supported. Hard links can be created only with [Mem.Link].
 //
-// By default, each change sets file times that are a millisecond later than the previous
-// change's, so that the same calls always have the same results. See [Mem.SetClock].
+// By default, the file times of each change are a millisecond later than the times of the previous change, so that the
+// same calls always have the same results. See [Mem.SetClock].
 type Mem struct {
-	mu          sync.RWMutex // guards all fields below and all nodes
+	mu          sync.RWMutex // guards all following fields and all nodes
 	root        *node
-	lastIno     uint64 // last inode number
-	changeCount int64  // number of changes
-	lastTemp    uint64 // last number returned by NextTemp
+	lastIno     uint64 // the last inode number that was used
+	changeCount int64  // number of changes (for the default clock)
+	lastTemp    uint64 // the last number that NextTemp returned
 	clock       func() time.Time
 }
 
 var _ FS = (*Mem)(nil)
 
-// node is a file or a directory. Several names may refer to it.
+// node is a file or a directory. It can have several names.
 type node struct {
 	ino      uint64
 	mode     fs.FileMode
 	modTime  time.Time
-	children map[string]*node // entries of a directory (nil for a file)
-	data     []byte           // content of a file
-	isShared bool             // data is shared with other nodes and must be copied before it is changed
-	holder   *memLock         // the lock that is held on the file, or nil
+	children map[string]*node // entries of the directory (nil for a file)
+	data     []byte           // content of the file
+	isShared bool             // data is shared with other nodes, so it must be copied before it is changed
+	holder   *memLock         // lock that is held on the file (nil if none)
 }
 
-// epoch is the time of change number 0.
+// epoch is the time of the change with the number 0.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // NewMem returns an empty file system.
@@ -53,8 +52,8 @@ func NewMem() *Mem {
 	return m
 }
 
-// SetClock sets the function that returns the times of changes. The file system is locked
-// while it calls now, so now must not use the file system.
+// SetClock sets the function that returns the times of changes. The file system is locked during a call of now, so now
+// must not use the file system.
 func (m *Mem) SetClock(now func() time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,9 +68,9 @@ func (m *Mem) NextTemp() uint64 {
 	return m.lastTemp
 }
 
-// Clone returns an independent copy of the file system. Inode numbers are the same in the
-// copy. Open files belong to m, and no locks are held in the copy. The time is proportional
-// to the number of files, because contents are shared until they change.
+// Clone returns an independent copy of the file system. The inode numbers of the copy are the same. Open files belong
+// to m, and no locks are held in the copy. The running time is proportional to the number of files, because contents
+// are shared until they change.
 func (m *Mem) Clone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,9 +98,9 @@ func (m *Mem) Clone() *Mem {
 	return c
 }
 
-// Put creates a file with this content and modification time. It replaces a file with the
-// same name and creates missing parent directories. The file system uses data without
-// copying, so the caller must not change it.
+// Put creates a file with the given content and modification time. If a file has the same name, Put replaces it. Put
+// also creates missing parent directories. The file system uses data without a copy, so the caller must not change
+// data afterwards.
 func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) error {
 	if err := checkName("put", name); err != nil {
 		return err
@@ -129,8 +128,7 @@ func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) err
 	return nil
 }
 
-// Link creates newname as a hard link to oldname. If newname exists, the error matches
-// [fs.ErrExist].
+// Link creates newname as a hard link to oldname. If newname exists, the error matches [fs.ErrExist].
 func (m *Mem) Link(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "link", Old: oldname, New: newname, Err: err}
@@ -249,7 +247,7 @@ func (m *Mem) mkdirAll(op, name string, perm fs.FileMode) error {
 	return nil
 }
 
-// Rename implements [FS]. Directories are never replaced.
+// Rename implements [FS]. It never replaces a directory.
 func (m *Mem) Rename(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
@@ -276,7 +274,7 @@ func (m *Mem) Rename(oldname, newname string) error {
 	old := to.children[newbase]
 	switch {
 	case old == n:
-		return nil // like POSIX, keep two hard links of the same file
+		return nil // As in POSIX, two hard links of the same file are both kept.
 	case old != nil && old.children != nil:
 		return refuse(fs.ErrExist)
 	case old != nil && n.children != nil:
@@ -316,8 +314,7 @@ func (m *Mem) Remove(name string) error {
 	return nil
 }
 
-// SyncDir checks that the directory exists. Changes in memory do not need a
-// sync.
+// SyncDir checks that the directory exists. Changes in memory do not need to be synced.
 func (m *Mem) SyncDir(name string) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -328,7 +325,7 @@ func (m *Mem) SyncDir(name string) error {
 	return err
 }
 
-// lookup returns the node with this name. The caller must hold mu.
+// lookup returns the node with a name. The caller must hold mu.
 func (m *Mem) lookup(op, name string) (*node, error) {
 	if err := checkName(op, name); err != nil {
 		return nil, err
@@ -347,8 +344,8 @@ func (m *Mem) lookup(op, name string) (*node, error) {
 	return n, nil
 }
 
-// lookupParent returns the directory of a name, and the name's last element. The caller must hold
-// mu, and must have checked that the name is valid and not ".".
+// lookupParent returns the directory that contains a name, and the last element of the name. The caller must hold mu,
+// and must have checked that the name is valid and is not ".".
 func (m *Mem) lookupParent(op, name string) (dir *node, base string, err error) {
 	dir = m.root
 	for {
@@ -367,7 +364,7 @@ func (m *Mem) lookupParent(op, name string) (dir *node, base string, err error) 
 	}
 }
 
-// nameElements yields the elements of a valid name. For "." it yields none.
+// nameElements yields the elements of a valid name. For ".", it yields nothing.
 func nameElements(name string) func(yield func(string) bool) {
 	if name == "." {
 		return func(func(string) bool) {}
@@ -383,7 +380,7 @@ func (m *Mem) createFile(dir *node, base string, perm fs.FileMode) *node {
 	return n
 }
 
-// newNode creates a node without a name. The caller must hold mu.
+// newNode creates a node that does not have a name yet. The caller must hold mu.
 func (m *Mem) newNode(mode fs.FileMode) *node {
 	m.lastIno++
 	n := &node{ino: m.lastIno, mode: mode, modTime: m.now()}
@@ -393,8 +390,7 @@ func (m *Mem) newNode(mode fs.FileMode) *node {
 	return n
 }
 
-// Now returns the time of the next change. It counts as a change if the clock is the
-// default.
+// Now returns the time of the next change. If the default clock is used, this call counts as a change.
 func (m *Mem) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -410,8 +406,8 @@ func (m *Mem) now() time.Time {
 	return epoch.Add(time.Duration(m.changeCount) * time.Millisecond)
 }
 
-// Names returns the sorted names of all files and directories except the root. Names of
-// directories end in a slash.
+// Names returns the sorted names of all files and directories except the root. The name of a directory ends with a
+// slash.
 func (m *Mem) Names() []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -432,9 +428,9 @@ func (m *Mem) Names() []string {
 	return names
 }
 
-// Each calls fn for each file and directory except the root, parents first, otherwise
-// sorted by name. Data is nil for a directory. fn must not change or keep data, and must
-// not use the file system.
+// Each calls fn for each file and directory except the root. A directory precedes its content. Apart from this, the
+// files and directories are sorted by name. The data of a directory is nil. The function fn must not change or keep
+// the data, and must not use the file system.
 func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

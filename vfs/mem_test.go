@@ -1,4 +1,4 @@
-// Tests what only the file system in memory has.
+// Tests of the functions that only the file system in memory has.
 
 package vfs_test
 
@@ -23,7 +23,7 @@ func TestMemClone(t *testing.T) {
 	if _, err := f.WriteAt([]byte("X"), 0); err != nil {
 		t.Fatal(err)
 	}
-	wantFile(t, c, "d/a", "Xbc") // the links are links in the copy
+	wantFile(t, c, "d/a", "Xbc") // the names are hard links of the same file in the copy
 	wantFile(t, m, "d/a", "abc")
 	g, err := m.OpenFile("d/a", os.O_RDWR, 0)
 	must(t, err)
@@ -99,8 +99,8 @@ func TestMemRefusesHugeFiles(t *testing.T) {
 	wantOpen(t, f, "x")
 }
 
-// A description of another kind of file system is of no file of this one,
-// whichever is asked first.
+// TestSameFileOfTwoFileSystems tests that the descriptions of files from two kinds of file systems never describe the
+// same file, regardless of which of them is asked.
 func TestSameFileOfTwoFileSystems(t *testing.T) {
 	m, o := vfs.NewMem(), openDir(t, t.TempDir())
 	put(t, m, "a", "")

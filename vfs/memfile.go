@@ -11,21 +11,20 @@ import (
 	"time"
 )
 
-// maxMemFile is the maximum size of a file in a [Mem], in bytes. It prevents that a wrong
-// length uses up all memory.
+// maxMemFile is the maximum size of a file in a [Mem], in bytes. Without it, a wrong length could use up all memory.
 const maxMemFile = 1 << 30
 
-// memInfo describes a node at the time of the call.
+// memInfo describes a node as of the call that returned it.
 type memInfo struct {
 	name    string
 	size    int64
 	mode    fs.FileMode
 	modTime time.Time
-	node    *node // identifies the file
+	node    *node // identifies the described file
 	ino     uint64
 }
 
-// info describes a node. The caller must hold mu of the Mem.
+// info returns the description of a node. The caller must hold mu of the Mem.
 func (n *node) info(name string) memInfo {
 	return memInfo{name: name, size: int64(len(n.data)), mode: n.mode, modTime: n.modTime, node: n, ino: n.ino}
 }
@@ -36,8 +35,8 @@ func (i memInfo) Mode() fs.FileMode  { return i.mode }
 func (i memInfo) ModTime() time.Time { return i.modTime }
 func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
 
-// Sys returns the inode number as a uint64. The number is unique in its Mem, never reused,
-// and the same in a copy made by [Mem.Clone].
+// Sys returns the inode number as a uint64. The number is unique within its Mem and is never used again. It is the
+// same in a copy that [Mem.Clone] returns.
 func (i memInfo) Sys() any { return i.ino }
 
 // SameFile implements [identity].
@@ -59,8 +58,8 @@ func (f *memFile) pathError(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// checkAccess returns an error if the file is closed, if it was opened with the access mode
-// refused, or if off is negative.
+// checkAccess returns an error if the file is closed, if it was opened with the access mode refused, or if the offset
+// off is negative.
 func (f *memFile) checkAccess(op string, off int64, refused int) error {
 	switch {
 	case f.closed.Load():
@@ -102,7 +101,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
 	if len(p) == 0 {
-		return 0, nil // an empty write does not extend the file
+		return 0, nil // An empty write does not extend the file.
 	}
 	end := off + int64(len(p))
 	f.node.unshareData()
@@ -150,7 +149,7 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// truncate sets the size of a file. The caller must hold mu.
+// truncate sets the size of the content of a node. The caller must hold mu.
 func (m *Mem) truncate(n *node, size int64) {
 	n.unshareData()
 	if size > int64(len(n.data)) {
@@ -161,7 +160,7 @@ func (m *Mem) truncate(n *node, size int64) {
 	n.modTime = m.now()
 }
 
-// unshareData replaces data by a copy if it is shared.
+// unshareData replaces the data of a node by a copy if the data is shared.
 func (n *node) unshareData() {
 	if n.isShared {
 		n.data = slices.Clone(n.data)
@@ -169,23 +168,23 @@ func (n *node) unshareData() {
 	}
 }
 
-// grow extends a file with zeros. It clears the bytes that an earlier truncation left in
-// the buffer.
+// grow extends the data of a node with zeros. This also overwrites the bytes that an earlier truncation left in the
+// buffer.
 func (n *node) grow(size int64) {
 	old := len(n.data)
 	n.data = slices.Grow(n.data, int(size)-old)[:size]
 	clear(n.data[old:])
 }
 
-// memLock is a lock in a [Mem]. Its fields are guarded by mu of the Mem.
+// memLock is a lock in a [Mem]. The field mu of the Mem guards its fields.
 type memLock struct {
 	m        *Mem
 	name     string
-	heldNode *node // the locked file, or nil
+	heldNode *node // the locked file (nil if the lock is not held)
 	closed   bool
 }
 
-// OpenLock opens the lock file. If the file is missing, OpenLock creates it.
+// OpenLock opens the file of a lock. If the file does not exist, OpenLock creates it.
 func (m *Mem) OpenLock(name string) (Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -196,7 +195,7 @@ func (m *Mem) OpenLock(name string) (Lock, error) {
 	return l, nil
 }
 
-// currentNode returns the file that currently has the lock's name. If the file is missing, node
+// currentNode returns the file to which the name of the lock currently refers. If there is no such file, currentNode
 // creates it.
 func (l *memLock) currentNode() (*node, error) {
 	if err := checkName("lock", l.name); err != nil {

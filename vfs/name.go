@@ -1,4 +1,4 @@
-// This file checks names and flags, for all file systems, and defines common errors.
+// This file checks names and flags for all file systems, and defines common errors.
 
 package vfs
 
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is returned if a file exceeds a limit of the caller or the file system.
+// ErrTooLarge is returned if a file exceeds a limit of the caller or of the file system.
 var ErrTooLarge = errors.New("file is too large")
 
-// fsError is an error with its own text that matches an error of package fs.
+// fsError is an error with its own text. It matches an error of package fs.
 type fsError struct {
 	text   string
 	target error
@@ -30,16 +30,16 @@ var (
 	errNegative   = &fsError{"negative offset", fs.ErrInvalid}
 )
 
-// CheckName returns an error that contains op and matches [fs.ErrInvalid] if the name is
-// not a slash-separated path inside the root. It is for implementations of [FS].
+// CheckName returns an error if the name is not a slash-separated path inside the root. The error contains the
+// operation op and matches [fs.ErrInvalid]. CheckName is for implementations of [FS].
 func CheckName(op, name string) error { return checkName(op, name) }
 
-// CheckFlag returns an error that matches [fs.ErrInvalid] if the flags for OpenFile are not
-// supported by all file systems. It is for implementations of [FS].
+// CheckFlag returns an error if the flags for OpenFile are not supported by all file systems. The error matches
+// [fs.ErrInvalid]. CheckFlag is for implementations of [FS].
 func CheckFlag(name string, flag int) error { return checkFlag(name, flag) }
 
-// checkName implements [CheckName]. It also refuses names with a NUL byte, because the
-// kernel would ignore the rest of the name.
+// checkName implements [CheckName]. It also returns an error for names that contain a NUL byte, because the operating
+// system would ignore the rest of such a name.
 func checkName(op, name string) error {
 	if !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -52,8 +52,8 @@ const (
 	allowedFlags = accessMode | os.O_CREATE | os.O_EXCL | os.O_TRUNC
 )
 
-// checkFlag implements [CheckFlag]. It refuses O_APPEND, O_SYNC, O_EXCL without O_CREATE,
-// and O_TRUNC for a file that is opened only for reading.
+// checkFlag implements [CheckFlag]. It returns an error for O_APPEND, O_SYNC, O_EXCL without O_CREATE, and O_TRUNC for
+// a file that is opened only for reading.
 func checkFlag(name string, flag int) error {
 	bad := flag&^allowedFlags != 0 ||
 		(flag&accessMode == accessMode && accessMode != os.O_RDWR) ||

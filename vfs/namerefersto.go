@@ -1,5 +1,4 @@
-// This file checks whether a name still refers to an open file. A store does this before
-// each read and write.
+// This file checks whether a name still refers to an open file. A store checks this before each read and write.
 
 package vfs
 
@@ -8,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// NameRefersTo reports whether the name refers to the file that info describes. It has the
-// result of [FS.Stat] and [SameFile], but is faster on some platforms.
+// NameRefersTo reports whether a name refers to the file that info describes. The result is the same as with [FS.Stat]
+// and [SameFile], but NameRefersTo is faster on some platforms.
 func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	if o, ok := fsys.(*OS); ok {
 		if err := checkName("stat", name); err != nil {
@@ -23,11 +22,11 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	return err == nil && SameFile(now, info), err
 }
 
-// RefersTo is like [NameRefersTo], but uses the path that was passed to [Dir]. If that path
-// refers to another directory now, the error matches [fs.ErrNotExist].
+// RefersTo is like [NameRefersTo], but uses the path that was passed to [Dir]. If this path now refers to another
+// directory, the error matches [fs.ErrNotExist].
 func (o *OS) RefersTo(name string, info fs.FileInfo) (bool, error) {
 	if checkName("stat", name) == nil && refersTo(filepath.Join(o.path, name), info) {
-		return true, nil // a single system call has checked both directory and file
+		return true, nil // A single system call has checked both the directory and the file.
 	}
 	same, err := NameRefersTo(o, name, info)
 	if same && o.Moved() {

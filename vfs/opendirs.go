@@ -1,5 +1,4 @@
-// This file keeps directories open, so that many files in a directory can be opened with a system
-// call each.
+// This file keeps directories open, so that a file in an open directory can be opened with a single system call.
 
 package vfs
 
@@ -11,21 +10,20 @@ import (
 	"sync"
 )
 
-// OpenDirs is a file system that opens a directory only once for all the files that are opened in
-// it. Without it, an [OS] opens every directory of a path again for each file, which takes longer
-// than creating a small file. All other calls go to the file system itself. It is safe for
-// concurrent use.
+// OpenDirs is a file system that opens each directory only once for all files that are opened in it. Without an
+// OpenDirs, an [OS] opens each directory of a path again for each file, which takes longer than the creation of a
+// small file. All other calls use the file system directly. An OpenDirs is safe for concurrent use.
 type OpenDirs struct {
 	FS
 	mu   sync.Mutex
-	dirs map[string]*os.Root // nil if the file system is not an OS
+	dirs map[string]*os.Root // open directories by name (nil if the file system is not an OS)
 }
 
 // OpenDirsOnce returns an OpenDirs that opens files in fsys. If fsys is an [OS], each directory is opened only once
 // and stays open until [OpenDirs.Close] is called. Any other file system is used directly.
 //
-// While the OpenDirs is in use, the caller must not rename or replace a directory whose files it opens. The OpenDirs
-// would continue to use the directory that it opened first.
+// While the OpenDirs is used, the caller must not rename or replace a directory whose files it opens, because the
+// OpenDirs would continue to use the directory that it opened first.
 func OpenDirsOnce(fsys FS) *OpenDirs {
 	d := &OpenDirs{FS: fsys}
 	if _, ok := fsys.(*OS); ok {
@@ -62,7 +60,7 @@ func (d *OpenDirs) OpenFile(name string, flag int, perm fs.FileMode) (File, erro
 	return wrapFile(f)
 }
 
-// openDir returns an open directory.
+// openDir returns an open directory. If necessary, it opens the directory.
 func (d *OpenDirs) openDir(o *OS, dir string) (*os.Root, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,7 +79,8 @@ func (d *OpenDirs) openDir(o *OS, dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// setErrorPath sets the whole file name in an error that has only the last name element.
+// setErrorPath sets the path in an error to the whole name of the file, because the path may be only the last element
+// of the name.
 func setErrorPath(err error, name string) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -90,7 +89,7 @@ func setErrorPath(err error, name string) error {
 	return err
 }
 
-// Close closes the directories. Files that were opened in them stay open.
+// Close closes the directories. Files that were opened in the directories stay open.
 func (d *OpenDirs) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

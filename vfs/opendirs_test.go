@@ -43,7 +43,7 @@ func TestOpenDirsOnce(t *testing.T) {
 	}
 }
 
-// TestOpenDirsOnceRefusesLinks lets names lead out of the file system by symbolic links.
+// TestOpenDirsOnceRefusesLinks tests that names that lead out of the file system through symbolic links are refused.
 func TestOpenDirsOnceRefusesLinks(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))

@@ -14,11 +14,10 @@ import (
 	"strings"
 )
 
-// OS is a file system in a directory of the operating system. All files are opened through
-// the same [os.Root], so that a name or symbolic link cannot lead outside of the
-// directory, even if another process replaces a directory by a link. On Windows, os.Root
-// also opens files so that others can rename and remove them, and a rename can replace an
-// open file.
+// OS is a file system in a directory of the operating system. All files are opened through the same [os.Root], so that
+// a name or symbolic link cannot lead outside of the directory, even if another process replaces a directory by a
+// link. On Windows, os.Root also opens files in such a way that others can rename and remove them, and that a rename
+// can replace an open file.
 type OS struct {
 	root      *os.Root
 	path      string
@@ -28,9 +27,8 @@ type OS struct {
 
 var _ FS = (*OS)(nil)
 
-// Dir opens the directory at path, which must exist and is a path of the operating system.
-// The OS continues to use the same directory if the directory is moved or the process
-// changes its working directory.
+// Dir opens the directory at a path of the operating system. The directory must exist. If the directory is moved or
+// the process changes its working directory, the OS continues to use the same directory.
 func Dir(path string) (*OS, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -38,7 +36,7 @@ func Dir(path string) (*OS, error) {
 	}
 	info, err := root.Stat(".")
 	if err != nil {
-		_ = root.Close() // ignore the error: nothing was written
+		_ = root.Close() // Ignore the error, because nothing was written.
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
 	o := &OS{root: root, path: path, info: info}
@@ -46,8 +44,7 @@ func Dir(path string) (*OS, error) {
 	return o, nil
 }
 
-// Moved reports whether the path that was passed to [Dir] now refers to another directory
-// or does not exist.
+// Moved reports whether the path that was passed to [Dir] now refers to another directory or to nothing.
 func (o *OS) Moved() bool {
 	now, err := os.Stat(o.path)
 	return errors.Is(err, fs.ErrNotExist) || (err == nil && !os.SameFile(now, o.info))
@@ -56,16 +53,15 @@ func (o *OS) Moved() bool {
 // Path returns the path that was passed to [Dir].
 func (o *OS) Path() string { return o.path }
 
-// Close closes the directory. Open files and locks stay open. All other calls then fail
-// with [fs.ErrClosed].
+// Close closes the directory. Open files and locks stay open. All later calls of other methods return [fs.ErrClosed].
 func (o *OS) Close() error {
-	_ = o.dirHandle.Close() // ignore the error: nothing was written
+	_ = o.dirHandle.Close() // Ignore the error, because nothing was written.
 	return o.root.Close()
 }
 
-// OpenFile opens a regular file. It refuses directories, pipes and devices, and does not
-// wait for a pipe's other end. A new file gets the nine permission bits of perm, reduced
-// by the umask.
+// OpenFile opens a regular file. It returns an error for directories, pipes and devices, and does not wait until
+// another process opens the other end of a pipe. A new file gets the nine permission bits of perm without the bits of
+// the umask.
 func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
@@ -90,8 +86,8 @@ func (o *OS) openFile(name string, flag int, perm fs.FileMode) (*os.File, error)
 	return requireRegular(f, name)
 }
 
-// OpenRegular is like [os.Open], but refuses everything except regular files. It is for
-// paths that come from other programs.
+// OpenRegular is like [os.Open], but returns an error for anything except regular files. It is for paths that come
+// from other programs.
 func OpenRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|extraFlags, 0)
 	if err != nil {
@@ -100,7 +96,7 @@ func OpenRegular(path string) (*os.File, error) {
 	return requireRegular(f, path)
 }
 
-// requireRegular returns f if it is a regular file. Otherwise it closes f and returns an error.
+// requireRegular returns f if it is a regular file. Otherwise, it closes f and returns an error.
 func requireRegular(f *os.File, name string) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -113,7 +109,7 @@ func requireRegular(f *os.File, name string) (*os.File, error) {
 	return f, nil
 }
 
-// Stat describes the file with this name. It follows symbolic links inside the root.
+// Stat describes the file or directory with a name. It follows symbolic links inside the root.
 func (o *OS) Stat(name string) (fs.FileInfo, error) {
 	local, err := localPath("stat", name)
 	if err != nil {
@@ -123,7 +119,7 @@ func (o *OS) Stat(name string) (fs.FileInfo, error) {
 	return info, withErrorOp("stat", err)
 }
 
-// ReadDir lists a directory, sorted by name. Symbolic links are listed as links.
+// ReadDir lists the entries of a directory, sorted by name. It lists symbolic links as links.
 func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	d, err := o.openDir(name)
 	if err != nil {
@@ -141,9 +137,10 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 // entriesAtOnce is the number of directory entries that EachEntry reads at once.
 const entriesAtOnce = 256
 
-// EachEntry calls fn with each entry of a directory, in any order. Symbolic links are listed as links. If fn returns an
-// error, EachEntry stops and returns this error. fn must not change the directory. A large directory of an [OS] needs
-// little memory. For any other file system, all entries are in memory at once, like after [FS.ReadDir].
+// EachEntry calls fn with each entry of a directory, in an unspecified order. It lists symbolic links as links. If fn
+// returns an error, EachEntry stops and returns this error. The function fn must not change the directory. For a large
+// directory of an [OS], EachEntry needs little memory. For any other file system, all entries are in memory at the
+// same time, like after [FS.ReadDir].
 func EachEntry(fsys FS, name string, fn func(fs.DirEntry) error) error {
 	if o, ok := fsys.(*OS); ok {
 		return o.eachEntry(name, fn)
@@ -184,7 +181,7 @@ func callEach(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
 	return nil
 }
 
-// openDir opens a directory for listing. It does not wait if the name is a pipe.
+// openDir opens a directory so that its entries can be listed. It does not wait if the name refers to a pipe.
 func (o *OS) openDir(name string) (*os.File, error) {
 	local, err := localPath("readdir", name)
 	if err != nil {
@@ -194,8 +191,8 @@ func (o *OS) openDir(name string) (*os.File, error) {
 	return d, withErrorOp("open", err)
 }
 
-// MkdirAll creates a directory and its missing parents. Each is durable only after its
-// parent directory was synced.
+// MkdirAll creates a directory and its missing parent directories. Each of them is durable only after its parent
+// directory was synced.
 func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	local, err := localPath("mkdir", name)
 	if err != nil {
@@ -204,9 +201,9 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	return withErrorOp("mkdir", o.root.MkdirAll(local, perm.Perm()))
 }
 
-// Rename moves a file or directory. A symbolic link is itself moved or replaced.
-// Directories are never replaced. On Windows, it waits up to two seconds for other programs
-// that have a file open in a way that prevents the rename.
+// Rename moves a file or directory. It moves or replaces a symbolic link itself. It never replaces a directory. On
+// Windows, if other programs have a file open in a way that prevents the rename, Rename waits up to two seconds for
+// them.
 func (o *OS) Rename(oldname, newname string) error {
 	from, ferr := localPath("rename", oldname)
 	to, terr := localPath("rename", newname)
@@ -219,8 +216,8 @@ func (o *OS) Rename(oldname, newname string) error {
 	return withErrorOp("rename", retryWhileBusy(func() error { return o.root.Rename(from, to) }))
 }
 
-// Link creates newname as a hard link to oldname. The error matches [fs.ErrExist] if
-// newname exists, and [ErrUnsupported] if the file system does not support hard links.
+// Link creates newname as a hard link to oldname. If newname exists, the error matches [fs.ErrExist]. If the file
+// system does not support hard links, the error matches [ErrUnsupported].
 func (o *OS) Link(oldname, newname string) error {
 	from, ferr := localPath("link", oldname)
 	to, terr := localPath("link", newname)
@@ -256,7 +253,7 @@ func (o *OS) Remove(name string) error {
 	return withErrorOp("remove", retryWhileBusy(func() error { return removeInRoot(o.root, local) }))
 }
 
-// withErrorOp sets the operation in an error of os.Root, which would otherwise be a system call
+// withErrorOp sets the operation in an error of os.Root. Otherwise, the operation would be the name of a system call
 // such as "openat".
 func withErrorOp(op string, err error) error {
 	switch e := err.(type) {
@@ -268,10 +265,9 @@ func withErrorOp(op string, err error) error {
 	return err
 }
 
-// SyncDir makes the names in a directory durable. On Windows, js and wasip1 it only checks
-// that the directory exists. It returns nil if the file system cannot sync directories, as
-// some network and FUSE file systems report. Such file systems are assumed to keep the
-// order of changes.
+// SyncDir makes the names in a directory durable. On Windows, js and wasip1, it only checks that the directory exists.
+// Some network and FUSE file systems report that they cannot sync directories. For these, SyncDir returns nil, under
+// the assumption that the file system keeps the order of changes.
 func (o *OS) SyncDir(name string) error {
 	local, err := localPath("sync", name)
 	if err != nil {
@@ -280,9 +276,9 @@ func (o *OS) SyncDir(name string) error {
 	return syncDir(o.root, local)
 }
 
-// localPath converts a slash-separated path to a path of the operating system. It refuses
-// names that [fs.ValidPath] refuses and, on Windows, names with a backslash or colon and
-// device names such as NUL.
+// localPath converts a slash-separated path to a path of the operating system. It returns an error for names that
+// [fs.ValidPath] does not permit. On Windows, it also returns an error for names that contain a backslash or colon,
+// and for names of devices such as NUL.
 func localPath(op, name string) (string, error) {
 	if err := checkName(op, name); err != nil {
 		return "", err

@@ -1,5 +1,5 @@
-// Tests what only the operating system's files have: links, pipes,
-// and locks between processes.
+// Tests of the features that only the file system of the operating system has: links, pipes, and locks between
+// processes.
 
 //go:build !js && !wasip1
 
@@ -23,7 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// symlink makes a symbolic link. Wine 8 reports success without making one, so it checks that the link exists.
+// symlink creates a symbolic link, and checks that the link exists, because Wine 8 reports success without creating a
+// link.
 func symlink(target, link string) error {
 	if err := os.Symlink(target, link); err != nil {
 		return err
@@ -71,7 +72,7 @@ func TestLinksOutOfTheRoot(t *testing.T) {
 	if _, err := o.ReadDir("dir"); err == nil {
 		t.Errorf("ReadDir of a link out of the root = nil, want an error")
 	}
-	// Links are replaced and removed themselves, never what they lead to.
+	// Links themselves are replaced and removed, and not the files that they lead to.
 	must(t, vfs.WriteFile(o, "file", []byte("mine"), 0o600))
 	must(t, vfs.RemoveAll(o, "dir"))
 	must(t, vfs.RemoveAll(o, "up"))
@@ -126,8 +127,8 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestHelperHoldsLock is no test: it is the other process of the tests below.
-// It takes the lock, says so, and holds it until its input ends or it dies.
+// TestHelperHoldsLock is not a test, but the other process of the tests below. It acquires the lock, prints a message,
+// and holds the lock until its input ends or the process is killed.
 func TestHelperHoldsLock(t *testing.T) {
 	dir := os.Getenv("VFS_TEST_LOCK_DIR")
 	if dir == "" {
@@ -159,8 +160,8 @@ func holder(t *testing.T, dir string) (child *exec.Cmd, stdin io.WriteCloser) {
 	return child, stdin
 }
 
-// wantSoon tries until the lock is free. Windows frees the locks of a dead
-// process only some time later; elsewhere the first try must do.
+// wantSoon tests that the lock is free. Windows releases the locks of a killed process only some time later, so
+// wantSoon tries repeatedly there. On other systems, the first attempt must succeed.
 func wantSoon(t *testing.T, l vfs.Lock) {
 	t.Helper()
 	end := time.Now().Add(10 * time.Second)
@@ -198,7 +199,7 @@ func TestLockOfAKilledProcess(t *testing.T) {
 	child, _ := holder(t, dir)
 	wantNotAcquired(t, "while another process holds it", l)
 	must(t, child.Process.Kill())
-	child.Wait() // says that it was killed
+	child.Wait() // The result of Wait only says that the process was killed.
 	wantSoon(t, l)
 }
 
@@ -214,8 +215,8 @@ func TestLockFileRemovedUnderAnotherProcess(t *testing.T) {
 	wantSoon(t, l)
 }
 
-// Whether a name leads to a file is what Stat and SameFile say, and a file that
-// took another's place is not that other.
+// TestNameRefersTo tests that NameRefersTo has the same result as Stat and SameFile. A file that has replaced another
+// file is not the same file.
 func TestNameRefersTo(t *testing.T) {
 	dir := t.TempDir()
 	o, err := vfs.Dir(dir)
@@ -274,7 +275,8 @@ func TestNameRefersTo(t *testing.T) {
 	}
 }
 
-// Errors name the call as package os does, and not the one that a root makes of it.
+// TestErrorsNameTheCall tests that errors contain the same operation as the errors of package os, and not the
+// operation in errors of os.Root.
 func TestErrorsNameTheCall(t *testing.T) {
 	o, err := vfs.Dir(t.TempDir())
 	must(t, err)
@@ -296,7 +298,8 @@ func TestErrorsNameTheCall(t *testing.T) {
 	}
 }
 
-// RemoveTree removes read-only files and a symbolic link, and not the target of the link.
+// TestRemoveTree tests that RemoveTree removes read-only files and a symbolic link, but does not remove the target of
+// the link.
 func TestRemoveTree(t *testing.T) {
 	dir := t.TempDir()
 	tree := filepath.Join(dir, "tree")
@@ -314,7 +317,7 @@ func TestRemoveTree(t *testing.T) {
 		}
 	}
 	if err := os.Symlink(outside, filepath.Join(tree, "link")); err != nil {
-		t.Logf("without a symbolic link: %v", err) // Windows allows them to administrators only
+		t.Logf("without a symbolic link: %v", err) // On Windows, only administrators may create symbolic links.
 	}
 	if err := vfs.RemoveTree(tree); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Tests that a pipe in the directory makes no caller wait.
+// Tests that a pipe in the directory does not make callers wait.
 
 //go:build unix && !solaris && !aix
 

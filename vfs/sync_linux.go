@@ -1,5 +1,5 @@
-// This file syncs files by fdatasync, which does not write file times. After an overwrite,
-// the file system then does not have to write to its journal.
+// This file syncs files with the system call fdatasync, which does not write the times of the file. After bytes of a
+// file were overwritten, the file system therefore does not have to write to its journal.
 
 package vfs
 
@@ -19,7 +19,7 @@ type dataFile struct {
 	conn syscall.RawConn
 }
 
-// wrapFile returns f as a File of this package.
+// wrapFile returns the file f as a File of this package.
 func wrapFile(f *os.File) (File, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -28,14 +28,14 @@ func wrapFile(f *os.File) (File, error) {
 	return &dataFile{f, conn}, nil
 }
 
-// StartSync implements [SyncStarter]. It does nothing on systems without the system call.
+// StartSync implements [SyncStarter]. On systems without the system call, it does nothing.
 func (f *dataFile) StartSync() error {
 	err := f.callWithFD("sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	})
 	switch {
 	case errors.Is(err, unix.EIO), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return err // the data could not be written
+		return err // The data could not be written.
 	case errors.Is(err, os.ErrClosed):
 		return err
 	}
@@ -45,8 +45,7 @@ func (f *dataFile) StartSync() error {
 // Sync makes the bytes and the size of the file durable.
 func (f *dataFile) Sync() error { return f.callWithFD("fdatasync", syscall.Fdatasync) }
 
-// callWithFD makes a system call on the file, and repeats the call if a signal interrupts
-// it.
+// callWithFD makes a system call with the file descriptor. If a signal interrupts the call, callWithFD repeats it.
 func (f *dataFile) callWithFD(name string, call func(fd int) error) error {
 	var err error
 	cerr := f.conn.Control(func(fd uintptr) {
@@ -57,7 +56,7 @@ func (f *dataFile) callWithFD(name string, call func(fd int) error) error {
 			}
 		}
 	})
-	if cerr != nil { // Control fails only if the file was closed
+	if cerr != nil { // Control fails only if the file is closed.
 		err = os.ErrClosed
 	}
 	if err != nil {

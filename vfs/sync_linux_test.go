@@ -1,4 +1,4 @@
-// Tests of a sync that is begun before it is waited for.
+// Tests of a sync that starts before a program waits for it.
 
 package vfs_test
 
@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A sync is begun of a file that is written, and of none that is closed.
+// TestStartSync tests that a sync can be started for a file that was written, and that StartSync returns an error for
+// a closed file.
 func TestStartSync(t *testing.T) {
 	o, err := vfs.Dir(t.TempDir())
 	must(t, err)

@@ -1,6 +1,6 @@
 //go:build !linux && !windows
 
-// This file syncs files by package os, which uses F_FULLFSYNC on macOS.
+// This file syncs files with package os, which uses F_FULLFSYNC on macOS.
 
 package vfs
 

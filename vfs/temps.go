@@ -1,4 +1,4 @@
-// This file removes temporary files that killed processes left behind.
+// This file removes temporary files that killed processes left.
 
 package vfs
 
@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// StaleAfter is the age after which a temporary file counts as abandoned. Writing a
-// temporary file never takes that long.
+// StaleAfter is the age after which a temporary file counts as abandoned. Writing a temporary file never takes so
+// long.
 const StaleAfter = time.Minute
 
-// TempOf returns the final file name of a temporary file that [CreateTemp] created. It
-// returns false if temp is not the name of such a file.
+// TempOf returns the final file name for the name of a temporary file that [CreateTemp] created. It returns false if
+// temp is not the name of such a file.
 func TempOf(temp string) (name string, ok bool) {
 	rest, ok := strings.CutSuffix(temp, ".tmp")
 	dot := len(rest) - 17
@@ -26,9 +26,8 @@ func TempOf(temp string) (name string, ok bool) {
 	return rest[:dot], true
 }
 
-// RemoveStaleTemps removes abandoned temporary files from a directory: those that are older
-// than [StaleAfter] at the time now and for whose final file name isOurs returns true.
-// Errors are ignored.
+// RemoveStaleTemps removes abandoned temporary files from a directory. A temporary file is removed if it is older than
+// [StaleAfter] at the time now, and if isOurs returns true for the name of its final file. Errors are ignored.
 func RemoveStaleTemps(fsys FS, dir string, now time.Time, isOurs func(name string) bool) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests of removing the temporary files of killed writers.
+// Tests of the removal of temporary files that killed writers left.
 
 package vfs
 

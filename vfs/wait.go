@@ -1,4 +1,4 @@
-// This file waits with a time limit for locks and for other actions of other processes.
+// This file waits, with a time limit, for locks and for other actions of other processes.
 
 package vfs
 
@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// DefaultLockWait is the default time that this module's stores wait for another
-// process's lock.
+// DefaultLockWait is the default maximum time for which the stores of this module wait for another process to release
+// a lock.
 const DefaultLockWait = 5 * time.Second
 
-// The first and the longest pause between two calls of done in Poll.
+// the first and the longest pause between two calls of done in Poll
 const (
 	minPause = 50 * time.Microsecond
 	maxPause = 4 * time.Millisecond
 )
 
-// Poll calls done with growing pauses until it returns true or an error. It returns false
-// after limit, and the error of ctx once ctx is done.
+// Poll calls done repeatedly, with increasing pauses, until done returns true or an error. After the time limit, Poll
+// returns false. If ctx ends, Poll returns the error of ctx.
 func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
 	start := time.Now()
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
@@ -38,7 +38,7 @@ func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (
 	}
 }
 
-// Sleep sleeps for the duration d. If ctx is done earlier, it returns the error of ctx.
+// Sleep waits for the duration d. If ctx ends before this, Sleep returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -50,8 +50,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// AcquireLock acquires a lock, and waits at most limit for another holder. If the lock is
-// still not free then, it returns false. It also returns the time spent waiting.
+// AcquireLock acquires a lock. If another Lock holds it, AcquireLock waits for at most limit. If the lock is still
+// held then, AcquireLock returns false. It also returns the time for which it waited.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
 	w, wakes := l.(waiter)
@@ -62,7 +62,7 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 		defer end()
 		ok, err = w.waitForLock(until)
 		if ctx.Err() == nil && until.Err() != nil {
-			err = nil // only the limit is over
+			err = nil // Only the time limit is over, and not the context of the caller.
 		}
 	default:
 		ok, err = Poll(ctx, limit, l.TryLock)
@@ -70,22 +70,20 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 	return ok, time.Since(start), err
 }
 
-// A waiter is a Lock that can wait for the lock without polling. A poller may wait forever
-// if a holder releases the lock and acquires it again at once.
+// A waiter is a Lock that can wait for the lock without polling. If a holder releases a lock and acquires it again
+// immediately, a poller may have to wait forever.
 type waiter interface {
-	// waitForLock acquires the lock once it is free. If ctx is done first, it returns the error of
+	// waitForLock acquires the lock when it becomes free. If ctx ends before this, waitForLock returns the error of
 	// ctx.
 	waitForLock(ctx context.Context) (bool, error)
 }
 
-// WithLock creates the directory at path and calls do while it holds the lock file of that
-// name in the directory. It returns false if another process kept the lock for longer than
-// limit.
+// WithLock creates the directory at path, and calls do while it holds the lock file with the given name in this
+// directory. If another process holds the lock for longer than limit, WithLock returns false and does not call do.
 //
-// Calls for the same file within a process queue up. A goroutine acquires the lock once for
-// all waiting calls, and runs their functions one after another. Without the queue, each of
-// thousands of calls would occupy a thread that waits for the lock file. The function must not
-// call WithLock for the same file.
+// Calls for the same file in the same process wait in a queue. A goroutine acquires the lock once for all waiting
+// calls, and calls their functions one after another. Without the queue, each of thousands of calls would occupy a
+// thread that waits for the lock file. The function do must not call WithLock for the same file.
 func WithLock(
 	ctx context.Context,
 	path, name string,
@@ -107,12 +105,12 @@ func WithLock(
 		if queue.remove(call) {
 			return false, ctx.Err()
 		}
-		<-call.done // it is running
+		<-call.done // The function is running, so wait until it returns.
 	}
 	return call.ok, call.err
 }
 
-// lockedCall is a call of WithLock. The fields ok and err are set before done is closed.
+// lockedCall is a call of WithLock. The fields ok and err are set before the channel done is closed.
 type lockedCall struct {
 	startTime time.Time
 	limit     time.Duration
@@ -126,11 +124,10 @@ type lockedCall struct {
 type lockQueue struct {
 	mu        sync.Mutex
 	calls     []*lockedCall
-	isRunning bool // a goroutine serves the queue
+	isRunning bool // a goroutine is serving the queue
 }
 
-// lockQueues maps the absolute path of each lock file that this process has used to its
-// *lockQueue.
+// lockQueues maps the absolute path of each lock file that this process has used to the *lockQueue of the file.
 var lockQueues sync.Map
 
 func pathLockQueue(path string) *lockQueue {
@@ -141,8 +138,7 @@ func pathLockQueue(path string) *lockQueue {
 	return q.(*lockQueue)
 }
 
-// add appends a call and reports whether its caller must start a goroutine that serves the
-// queue.
+// add appends a call to the queue. It reports whether the caller of add must start a goroutine that serves the queue.
 func (q *lockQueue) add(call *lockedCall) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,7 +149,8 @@ func (q *lockQueue) add(call *lockedCall) (isFirst bool) {
 	return isFirst
 }
 
-// remove removes a call that has not begun, and reports whether it did.
+// remove removes a call from the queue if its function has not been called yet. It reports whether it removed the
+// call.
 func (q *lockQueue) remove(call *lockedCall) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -164,7 +161,7 @@ func (q *lockQueue) remove(call *lockedCall) bool {
 	return i >= 0
 }
 
-// takeBefore removes and returns the waiting calls that began before a time.
+// takeBefore removes the waiting calls that began before a given time, and returns them.
 func (q *lockQueue) takeBefore(before time.Time) []*lockedCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,7 +174,7 @@ func (q *lockQueue) takeBefore(before time.Time) []*lockedCall {
 	return calls
 }
 
-// stopIfEmpty reports whether no call waits. If so, the next call starts a new goroutine.
+// stopIfEmpty reports whether no call is waiting. In this case, the next call must start a new goroutine.
 func (q *lockQueue) stopIfEmpty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -185,7 +182,7 @@ func (q *lockQueue) stopIfEmpty() bool {
 	return !q.isRunning
 }
 
-// firstLimit returns how long the first waiting call waits for another process.
+// firstLimit returns the time for which the first waiting call waits for another process.
 func (q *lockQueue) firstLimit() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -195,8 +192,7 @@ func (q *lockQueue) firstLimit() time.Duration {
 	return q.calls[0].limit
 }
 
-// serve serves the queue until it is empty. The lock is released before a batch's callers
-// continue.
+// serve serves the queue until it is empty. It releases the lock before the callers of a batch continue.
 func (q *lockQueue) serve(path, name string) {
 	for {
 		var calls []*lockedCall
@@ -207,7 +203,7 @@ func (q *lockQueue) serve(path, name string) {
 				c.ok, c.err = true, c.do(dir)
 			}
 		})
-		if !ok { // the calls that came later have not waited for their limit yet
+		if !ok { // Calls that began later have not waited for their whole limit yet.
 			calls = q.takeBefore(start)
 			for _, c := range calls {
 				c.err = err
@@ -222,8 +218,8 @@ func (q *lockQueue) serve(path, name string) {
 	}
 }
 
-// withLock creates the directory at path and calls do while it holds the lock file. It
-// returns false if the lock was not free within limit.
+// withLock creates the directory at path and calls do while it holds the lock file. If the lock does not become free
+// within limit, withLock returns false.
 func withLock(path, name string, limit time.Duration, do func(dir *OS)) (ok bool, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return false, err

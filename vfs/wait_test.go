@@ -1,4 +1,4 @@
-// Bounded waits.
+// Tests of waiting with a time limit.
 
 package vfs
 
@@ -47,9 +47,9 @@ func TestAcquireLock(t *testing.T) {
 	})
 }
 
-// What waits for the lock of another open file is woken when that is released, gives up
-// with its context and then keeps nothing, and takes the lock of the file that the name
-// leads to by then.
+// TestWaitForLock tests a Lock that waits for the lock that another open file holds. It must acquire the lock when the
+// other file releases it. If its context ends, it must stop waiting and not hold the lock afterwards. If the lock file
+// was replaced, it must acquire the lock of the new file.
 func TestWaitForLock(t *testing.T) {
 	dir, err := Dir(t.TempDir())
 	if err != nil {
@@ -61,7 +61,7 @@ func TestWaitForLock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { l.Close() }) // an open file cannot be removed on Windows
+		t.Cleanup(func() { l.Close() }) // On Windows, an open file cannot be removed.
 		return l
 	}
 	holder, other := open(), open()
@@ -77,7 +77,7 @@ func TestWaitForLock(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// wait begins to wait, and calls meanwhile.
+	// wait starts to wait for the lock, and calls meanwhile while it waits.
 	wait := func(ctx context.Context, meanwhile func()) (bool, error) {
 		type result struct {
 			ok  bool
@@ -115,7 +115,7 @@ func TestWaitForLock(t *testing.T) {
 	}
 	release(other)
 
-	// What was left waiting gets the lock for a moment.
+	// A wait whose context ended still acquires the lock for a moment.
 	if ok, _, err := AcquireLock(t.Context(), holder, time.Minute); !ok || err != nil {
 		t.Fatalf("a lock that is free again: %v, %v", ok, err)
 	}
@@ -133,8 +133,8 @@ func TestWaitForLock(t *testing.T) {
 	}
 }
 
-// isWaitedFor reports whether the system has somebody wait for the lock of a file; where
-// it does not tell, it may be so.
+// isWaitedFor reports whether a process is waiting for the lock of a file. If the operating system does not report
+// this, isWaitedFor returns true.
 func isWaitedFor(t *testing.T, dir *OS, name string) bool {
 	t.Helper()
 	locks, err := os.ReadFile("/proc/locks")
@@ -147,7 +147,7 @@ func isWaitedFor(t *testing.T, dir *OS, name string) bool {
 	}
 	inode := reflect.ValueOf(info.Sys()).Elem().FieldByName("Ino")
 	if !inode.IsValid() {
-		return true // Wine has /proc/locks, but no inodes
+		return true // Wine has /proc/locks, but its lines contain no inodes.
 	}
 	for line := range strings.Lines(string(locks)) {
 		if strings.Contains(line, "-> FLOCK") && strings.Contains(line, fmt.Sprintf(":%d ", inode.Uint())) {
@@ -157,8 +157,8 @@ func isWaitedFor(t *testing.T, dir *OS, name string) bool {
 	return false
 }
 
-// WithLock makes the directory, holds the lock while its function runs, and gives up
-// when another holder has it.
+// TestWithLock tests that WithLock creates the directory, holds the lock while its function runs, and returns false if
+// another holder does not release the lock.
 func TestWithLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made")
 	failed := errors.New("failed")

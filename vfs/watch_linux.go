@@ -1,6 +1,6 @@
-// This file implements watches by inotify on Linux. Changed reads the events itself,
-// without a goroutine. The kernel queues an event before the call that caused it returns,
-// so that Changed misses no earlier change.
+// This file implements watches on Linux with inotify. The method Changed reads the events itself, without a goroutine.
+// The kernel adds an event to its queue before the system call that caused the event returns. Therefore Changed does
+// not miss any earlier change.
 
 package vfs
 
@@ -17,8 +17,8 @@ import (
 	"syscall"
 )
 
-// watchableFileSystems lists the file systems whose changes all go through this kernel, by magic
-// number (from linux/magic.h, ZFS and bcachefs).
+// watchableFileSystems contains the magic numbers of the file systems whose changes are all made through this kernel
+// (from linux/magic.h, ZFS and bcachefs).
 var watchableFileSystems = []int64{
 	0xef53,     // ext2, ext3, ext4
 	0x58465342, // XFS
@@ -37,13 +37,13 @@ const watchMask = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | sy
 type inotifyWatch struct {
 	fs *OS
 
-	mu     sync.Mutex // guards the fields below
-	fd     int        // -1 if closed
+	mu     sync.Mutex // guards the following fields
+	fd     int        // file descriptor (-1 if the watch is closed)
 	dirs   map[int32]string
 	buffer []byte
 }
 
-// NewWatch returns a watch by inotify.
+// NewWatch returns a watch that uses inotify.
 func (o *OS) NewWatch() (Watch, error) {
 	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *inotifyWatch) Add(dir string) (fs.FileInfo, error) {
 	if w.fd < 0 {
 		return nil, &fs.PathError{Op: "watch", Path: dir, Err: fs.ErrClosed}
 	}
-	// Watch the open directory, not its path, which may refer to another directory now.
+	// Watch the open directory instead of its path, because the path may refer to another directory now.
 	wd, err := syscall.InotifyAddWatch(w.fd, fmt.Sprintf("/proc/self/fd/%d", d.Fd()), watchMask)
 	if err != nil {
 		return nil, &fs.PathError{Op: "watch", Path: dir, Err: err}
@@ -101,8 +101,8 @@ func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			// report the directory of a new symbolic link as lost, so that the caller
-			// lists it and sees the link, whose target is not watched
+			// The directory of a new symbolic link is reported as lost, so that the caller lists it and finds the
+			// link. The target of the link is not watched.
 			for _, p := range made {
 				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
 					gone[dir] = true

@@ -1,5 +1,4 @@
-// Tests the watch of Linux: that all that was done is told by the
-// time it is asked for.
+// Tests that a watch on Linux reports all changes that were made before the call of Changed.
 
 package vfs_test
 
@@ -61,7 +60,7 @@ func TestWatch(t *testing.T) {
 	expect("a new link", []string{"d/l"}, []string{"d"})
 	do(os.Remove(p("d/l")))
 	expect("a link less", []string{"d/l"}, nil)
-	do(os.WriteFile(p("d/a"), []byte("2"), 0o644)) // the same size, in place
+	do(os.WriteFile(p("d/a"), []byte("2"), 0o644)) // the file is overwritten, and its size does not change
 	expect("a change in place", []string{"d/a"}, nil)
 	do(os.Rename(p("d/a"), p("d/b")))
 	expect("a rename", []string{"d/a", "d/b"}, nil)

@@ -1,9 +1,9 @@
-// This file is for platforms without watches. Their events arrive some time after the
-// change or not at all.
+// This file is for platforms without watches. On these platforms, the events arrive some time after the change or not
+// at all.
 
 //go:build !linux
 
 package vfs
 
-// NewWatch fails with [ErrUnsupported].
+// NewWatch always returns [ErrUnsupported].
 func (o *OS) NewWatch() (Watch, error) { return nil, ErrUnsupported }

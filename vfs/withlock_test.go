@@ -1,4 +1,4 @@
-// Tests of the queue of calls that wait for one lock file.
+// Tests of the queue of calls that wait for the same lock file.
 
 package vfs_test
 
@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Many calls of one process run one after another, and only one of them waits for the file.
+// TestWithLockQueue tests that many calls of a process run one after another, and that only one of them waits for the
+// lock file.
 func TestWithLockQueue(t *testing.T) {
 	dir := t.TempDir()
 	holder, err := vfs.Dir(dir)
@@ -63,8 +64,9 @@ func TestWithLockQueue(t *testing.T) {
 	}
 }
 
-// A call whose context ends while another process has the lock returns, and does not run
-// afterwards. A call that the lock was refused returns false without an error.
+// TestWithLockEnds tests that a call returns if its context ends while another process holds the lock, and that its
+// function is not called afterwards. If the lock is not acquired within the limit, the call must return false without
+// an error.
 func TestWithLockEnds(t *testing.T) {
 	dir := t.TempDir()
 	holder, err := vfs.Dir(dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// connectWait is the time that a command waits for the servers.
+// connectWait is the maximum time that a command waits for the servers.
 const connectWait = 30 * time.Second
 
 func clusterCommand() *cobra.Command {
@@ -71,8 +71,7 @@ others contradict does not lead any more until it is sound again.`,
 	}
 }
 
-// withCluster connects to the servers, calls fn, and closes the connection. Its cache is a temporary
-// directory.
+// withCluster connects to the servers, calls fn, and closes the connection. The cache is in a temporary directory.
 func (c *connectionFlags) withCluster(cmd *cobra.Command, fn func(context.Context,
 	*jetstream.Cluster) error) (err error) {
 	if c.urls == "" {
@@ -100,7 +99,8 @@ func (c *connectionFlags) withCluster(cmd *cobra.Command, fn func(context.Contex
 	return fn(cmd.Context(), b.cluster)
 }
 
-// printResult prints a result as JSON if the flag --json is set, and otherwise by calling show.
+// printResult prints a result. If the flag --json is set, printResult prints the result as JSON. Otherwise, it calls
+// show.
 func printResult(cmd *cobra.Command, out any, show func()) error {
 	if asJSON, err := cmd.Flags().GetBool("json"); err == nil && asJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)

@@ -1,5 +1,4 @@
-// This file implements the subcommands status, backup, restore and replace of "oxbowd
-// cluster".
+// This file implements the subcommands status, backup, restore and replace of "oxbowd cluster".
 
 package main
 
@@ -17,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// showFindings prints a finding in each line.
+// showFindings prints each finding on a separate line.
 func showFindings(w io.Writer, fs []jetstream.Finding) {
 	for _, f := range fs {
 		fmt.Fprint(w, "wrong: ")
@@ -30,7 +29,7 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 	}
 }
 
-// findingsError returns an error with a remedy if there are findings, and otherwise nil.
+// findingsError returns an error with a remedy if there are findings. Otherwise, it returns nil.
 func findingsError(fs []jetstream.Finding, what, remedy string) error {
 	if len(fs) == 0 {
 		return nil
@@ -70,7 +69,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // the server has just stopped, and its peers have not noticed yet
+		case v.Up && v.Version == "": // The server has just stopped, and the other servers have not noticed this yet.
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version

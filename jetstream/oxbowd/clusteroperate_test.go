@@ -1,4 +1,4 @@
-// The commands of oxbowd cluster, on three servers, one of which is lost.
+// Tests of the commands of "oxbowd cluster" with three servers, one of which is lost.
 
 package main
 
@@ -16,8 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// threeServers starts three servers with one memory, and returns their addresses and
-// the last of them.
+// threeServers starts three servers with a memory. It returns the addresses of the servers and the last server.
 func threeServers(t *testing.T) (urls string, last *server.Server) {
 	t.Helper()
 	addrs := freeAddresses(t, 6)

@@ -1,5 +1,5 @@
-// This file connects to the servers of a cluster. It defines the flags for this, and reads the
-// secret and the certificates.
+// This file connects to the servers of a cluster. It defines the flags for the connection, and reads the secret and
+// the certificates.
 
 package main
 
@@ -23,11 +23,11 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// connectionFlags contains the values of the flags for connecting to servers.
+// connectionFlags contains the values of the flags for the connection to servers.
 type connectionFlags struct {
 	urls               string
 	secretFile         string
-	creds, systemCreds string // credential files for servers that oxbowd does not run itself
+	creds, systemCreds string // credential files (only for servers that oxbowd does not run itself)
 	tls                server.TLS
 }
 
@@ -46,8 +46,8 @@ func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// checkFlags returns an error if flags contradict each other. A process that runs a server needs all TLS
-// files. A client of other servers does not.
+// checkFlags returns an error if flags contradict each other. A process that runs a server needs all TLS files. A
+// process that is only a client of other servers does not.
 func (c *connectionFlags) checkFlags(serves bool) error {
 	f := c.tls
 	switch {
@@ -65,11 +65,11 @@ func (c *connectionFlags) checkFlags(serves bool) error {
 	return nil
 }
 
-// clientLogin contains the data with which a client connects to the servers.
+// clientLogin contains the data that a client needs to connect to the servers.
 type clientLogin struct {
 	owner, system nats.Option
 	options       []nats.Option
-	tls           server.TLS // TLS files for the options in more (may be empty)
+	tls           server.TLS // TLS files that belong to the options (may be empty)
 }
 
 // readLogin reads the files that the flags specify.
@@ -101,7 +101,7 @@ func secretLogin(secret string, more []nats.Option) clientLogin {
 	return clientLogin{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), options: more}
 }
 
-// readCredentials reads a file with credentials or with the seed of an nkey.
+// readCredentials reads a file that contains credentials or the seed of an nkey.
 func readCredentials(file string) (nats.Option, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -117,10 +117,10 @@ func readCredentials(file string) (nats.Option, error) {
 	return o, nil
 }
 
-// secretPattern matches valid secrets, which can be used in URLs and configuration files.
+// secretPattern matches valid secrets. Such secrets can be used in URLs and configuration files without escaping.
 var secretPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
 
-// secretAdvice is advice that contains the command to create a secret.
+// secretAdvice is advice to the user that contains the command for creating a secret.
 const secretAdvice = "make one, and copy it to each machine: (umask 077; openssl rand -hex 24 > %s)"
 
 func (c *connectionFlags) readSecret() (string, error) {
@@ -147,18 +147,17 @@ func (c *connectionFlags) readSecret() (string, error) {
 	return s, nil
 }
 
-// isReadableByOthers reports whether other users of the machine may read a file. It returns false on Windows, where the
-// mode does not tell.
+// isReadableByOthers reports whether other users of the machine may read a file. On Windows, it returns false, because
+// the mode of a file does not specify this.
 func isReadableByOthers(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0
 }
 
-// dialPause is the pause between attempts to connect.
+// dialPause is the time between two attempts to connect.
 const dialPause = 300 * time.Millisecond
 
-// dial connects to the servers. It retries until ctx ends, because the servers may
-// still be starting.
+// dial connects to the servers. It retries until ctx ends, because the servers may not have started yet.
 func dial(
 	ctx context.Context,
 	urls string,

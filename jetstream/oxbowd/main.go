@@ -1,8 +1,7 @@
 // This file is the entry point of oxbowd.
 
-// Command oxbowd serves memories like "oxbow serve", but on several machines. It stores
-// memories on three NATS JetStream servers, which are built into the program, and keeps
-// working if a server is lost.
+// Command oxbowd serves memories like "oxbow serve", but on several machines. It stores memories on three NATS
+// JetStream servers, which are part of the program. If one server is lost, the others continue to serve the memories.
 package main
 
 import (

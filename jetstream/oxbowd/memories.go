@@ -1,5 +1,4 @@
-// This file opens a process's memories. Each tenant has a brain (a replicated memory)
-// in the cluster.
+// This file opens the memories of a process. The cluster contains a brain (a replicated memory) for each tenant.
 
 package main
 
@@ -19,23 +18,23 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// Names of brains. The names of tenants never begin with an underscore.
+// These are names of brains. No tenant has such a name, because names of tenants never begin with an underscore.
 const (
 	ownTenant = "_own"
 	brainName = "memory"
 )
 
-// brainCache is the limit for cached entries of each brain, in bytes. It is small because
-// many brains are open.
+// brainCache is the maximum size of the cached entries of each brain, in bytes. It is small because many brains can be
+// open.
 const brainCache = 32 << 20
 
-// clusterMemories opens the memories for this process. It implements cli.Memories.
+// clusterMemories opens the memories of this process. It implements cli.Memories.
 type clusterMemories struct {
-	server        *server.Server // nil if oxbowd uses other servers
+	server        *server.Server // server of this process (nil if oxbowd uses other servers)
 	urls          string
 	login         clientLogin
 	tls           server.TLS
-	reloadSignals chan os.Signal // receives the signal to reload the TLS files (nil without TLS)
+	reloadSignals chan os.Signal // receives the signal to load the TLS files again (nil without TLS)
 	nc, system    *nats.Conn
 	cluster       *jetstream.Cluster
 }
@@ -48,10 +47,10 @@ func (b *clusterMemories) Open(ctx context.Context, tenant string) (oxbow.Store,
 	return b.cluster.Open(ctx, tenant, brainName)
 }
 
-// errTooFewServers is the reason that users see if memories cannot be read. It contains no details.
+// errTooFewServers is the reason that users see if memories cannot be read. It does not contain details.
 var errTooFewServers = errors.New("the memories cannot be read: most of their servers do not answer")
 
-// Ready returns an error if memories cannot be read now.
+// Ready returns an error if memories cannot be read at present.
 func (b *clusterMemories) Ready(ctx context.Context) error {
 	if err := b.cluster.Ready(ctx); err != nil {
 		return errTooFewServers
@@ -59,7 +58,7 @@ func (b *clusterMemories) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the connection, then stops the server.
+// Close closes the connection and then stops the server.
 func (b *clusterMemories) Close() (err error) {
 	if b.reloadSignals != nil {
 		signal.Stop(b.reloadSignals)
@@ -79,7 +78,7 @@ func (b *clusterMemories) Close() (err error) {
 	return err
 }
 
-// connectCluster connects to the servers, and waits until they are usable.
+// connectCluster connects to the servers and waits until they can be used.
 func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, home string, tell func(format string,
 	args ...any)) (err error) {
 	b.nc, b.system, err = dial(ctx, b.urls, b.login, tell)
@@ -89,7 +88,7 @@ func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, hom
 	o := &jetstream.Options{System: b.system, Dev: n.isDev, Dir: filepath.Join(home, "cache"), Node: n.name,
 		CacheBytes: brainCache,
 		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
-	last := "" // last reason for waiting
+	last := "" // most recent reason for waiting that was reported
 	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":

@@ -1,4 +1,4 @@
-// This file runs the server in this process, and checks that its directory is still the same.
+// This file runs the server in this process, and checks that its directory is still the directory of the same server.
 
 package main
 
@@ -17,11 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// nodeFile is the file in the home that contains the name of the server.
+// nodeFile is the name of the file in the home that contains the name of the server.
 const nodeFile = "server"
 
-// startServer starts the server of this process and returns how to connect to it. If n.urls is set, it starts no
-// server, and returns how to connect to the servers at these URLs.
+// startServer starts the server of this process and returns the data for the connection to it. If the flag for the
+// URLs of other servers is set, startServer does not start a server, and returns the data for the connection to these
+// servers.
 func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	b = &clusterMemories{urls: n.urls, tls: n.tls}
 	if n.urls != "" {
@@ -57,9 +58,9 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 
-// checkSameServer returns an error if the server's name has changed, or if its directory is empty
-// although it was not empty before. An empty directory may mean that a disk is not mounted. A
-// server that has lost its data would acknowledge changes that it does not have.
+// checkSameServer returns an error if the name of the server has changed, or if its directory is empty although it was
+// not empty before. An empty directory may mean that a disk is not mounted. A server that has lost its data would
+// acknowledge changes that it does not have.
 func (n *serverNode) checkSameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +82,8 @@ func (n *serverNode) checkSameServer(home, name, dir string) error {
 	return nil
 }
 
-// writeName creates the file with the server's name, unless it exists.
+// writeName creates the file that contains the name of the server. If the file already exists, writeName does not
+// change it.
 func writeName(path, name string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

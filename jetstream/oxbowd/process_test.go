@@ -1,4 +1,4 @@
-// Processes of oxbowd, which tests start and kill.
+// Test helpers that start and kill processes of oxbowd.
 
 package main
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// daemonVariable makes this program oxbowd, in its environment.
+// daemonVariable is an environment variable. If it is set, the test program runs as oxbowd.
 const daemonVariable = "OXBOW_TEST_DAEMON"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// oxbowd returns a process of oxbowd that was not started.
+// oxbowd returns a command that runs oxbowd. The command is not started.
 func oxbowd(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Dir = dir
@@ -34,15 +34,15 @@ func oxbowd(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is an oxbowd that serves.
+// process is a process of oxbowd that serves memories.
 type process struct {
 	cmd   *exec.Cmd
-	found chan string   // the URL, or all that was said where there is none
-	ended chan struct{} // closed with the process
-	err   error         // of its end
+	found chan string   // the URL, or the whole output if the output contains no URL
+	ended chan struct{} // closed when the process has ended
+	err   error         // error with which the process ended
 }
 
-// serve starts oxbowd serve on a free port.
+// serve starts "oxbowd serve" on a free port.
 func serve(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	p := &process{
@@ -72,7 +72,7 @@ func serve(t *testing.T, dir string, args ...string) *process {
 	return p
 }
 
-// url waits until the process serves, and returns where.
+// url waits until the process serves, and returns its URL.
 func (p *process) url(t *testing.T) string {
 	t.Helper()
 	select {
@@ -87,7 +87,7 @@ func (p *process) url(t *testing.T) string {
 	return ""
 }
 
-// kill ends the process as the loss of its machine would.
+// kill ends the process in the same way as the loss of its machine.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended

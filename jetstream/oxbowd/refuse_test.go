@@ -1,4 +1,4 @@
-// What oxbowd serve refuses, and that each refusal says its mend.
+// Tests which configurations "oxbowd serve" refuses, and that each error contains a remedy.
 
 package main
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// refused runs oxbowd, which must end by itself with that status and say these words.
+// refused runs oxbowd. The process must end by itself with the given status, and print the given words.
 func refused(t *testing.T, dir string, status int, words []string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOtherSecret: servers that have another one are no servers that are down.
+// TestOtherSecret tests that servers with another secret are not reported as servers that do not answer.
 func TestOtherSecret(t *testing.T) {
 	t.Parallel()
 	s, err := server.Start(server.Options{Name: "one", Dir: t.TempDir(), Secret: "another-secret-of-16"})
@@ -135,8 +135,8 @@ func TestOtherSecret(t *testing.T) {
 	)
 }
 
-// TestOneServer: a server alone keeps its memories, ends in order, and does not begin
-// again without its data, by another name, or next to itself.
+// TestOneServer tests a single server. It must keep its memories, and end properly. It must not start again without
+// its data, with another name, or while another process uses its directory.
 func TestOneServer(t *testing.T) {
 	t.Parallel()
 	dir := homeOf(t)

@@ -90,7 +90,7 @@ func (n *serverNode) addFlags(fs *pflag.FlagSet) {
 	)
 }
 
-// invalidFlag returns an error about a flag.
+// invalidFlag returns the error for a flag that is not valid.
 func invalidFlag(flag, reason string) error { return &oxbow.InvalidError{Field: flag, Reason: reason} }
 
 // checkFlags returns an error if flags contradict each other.
@@ -129,7 +129,7 @@ func (n *serverNode) checkFlags() error {
 	return nil
 }
 
-// otherServers returns the addresses of all servers except this server.
+// otherServers returns the addresses of all servers except the server of this process.
 func (n *serverNode) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)
@@ -141,7 +141,7 @@ func (n *serverNode) otherServers() (list []string) {
 	return list
 }
 
-// isTrafficExposed reports whether other people in the network could read the traffic.
+// isTrafficExposed reports whether other people in the network can read the traffic between the servers.
 func (n *serverNode) isTrafficExposed() bool {
 	if n.tls != (server.TLS{}) {
 		return false
@@ -162,7 +162,7 @@ func (n *serverNode) isTrafficExposed() bool {
 	return false
 }
 
-// startNode starts this process's server, if the flags require a server, and connects to the servers.
+// startNode starts the server of this process if the flags require a server, and connects to the servers.
 func (n *serverNode) startNode(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories,
 	error) {
 	if err := n.checkFlags(); err != nil {

@@ -1,4 +1,4 @@
-// Three processes of oxbowd: tenants, agents, and the loss of one of them.
+// Tests with three processes of oxbowd: tenants, agents, and the loss of a process.
 
 package main
 
@@ -22,14 +22,14 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// Tokens of two tenants.
+// These are the tokens of two tenants.
 const (
 	acme   = "kE0v1sVQxqB8oVbW2mZt5wAAAA"
 	rival  = "zE0v1sVQxqB8oVbW2mZt5wBBBB"
 	secret = "a-secret-of-the-cluster"
 )
 
-// homeOf returns a directory with a secret and a file of tokens.
+// homeOf returns a directory that contains a secret and a token file.
 func homeOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func homeOf(t *testing.T) string {
 	return dir
 }
 
-// freeAddresses returns ports that were free.
+// freeAddresses returns the addresses of ports that are not used.
 func freeAddresses(t *testing.T, n int) []string {
 	t.Helper()
 	addrs := make([]string, n)
@@ -57,7 +57,7 @@ func freeAddresses(t *testing.T, n int) []string {
 	return addrs
 }
 
-// request sends one request of a program, and returns the status and the answer.
+// request sends an HTTP request, and returns the status and the body of the response.
 func request(ctx context.Context, token, method, url, body string) (int, string, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
@@ -74,7 +74,7 @@ func request(ctx context.Context, token, method, url, body string) (int, string,
 	return res.StatusCode, string(b), err
 }
 
-// api is request for a test that does not go on after an error.
+// api is like request, but an error ends the test.
 func api(t *testing.T, token, method, url, body string) (int, string) {
 	t.Helper()
 	status, answer, err := request(t.Context(), token, method, url, body)
@@ -84,9 +84,9 @@ func api(t *testing.T, token, method, url, body string) (int, string) {
 	return status, answer
 }
 
-// apiAfterLoss is api for a request soon after a server was lost. The other servers answer 503 until
-// they have elected a leader, and tell the client to try again, which apiAfterLoss does for at most
-// a minute.
+// apiAfterLoss is like api, for a request soon after a server was lost. Until the other servers have elected a leader,
+// they answer with the status 503 and tell the client to try again. apiAfterLoss repeats the request for at most a
+// minute.
 func apiAfterLoss(t *testing.T, token, method, url, body string) (int, string) {
 	t.Helper()
 	for began := time.Now(); ; {
@@ -97,7 +97,7 @@ func apiAfterLoss(t *testing.T, token, method, url, body string) (int, string) {
 	}
 }
 
-// bearer adds a token to requests.
+// bearer is an HTTP transport that adds a token to requests.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -106,7 +106,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// agent calls one tool by the protocol, and returns its answer.
+// agent calls a tool with the Model Context Protocol, and returns the tool's answer.
 func agent(t *testing.T, token, url, tool string, args map[string]any) string {
 	t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
@@ -148,7 +148,8 @@ func leader(t *testing.T, url string, l clientLogin) int {
 	return i
 }
 
-// writer writes until ctx ends, and returns the names of what was acknowledged.
+// writer writes entries until ctx ends. It returns the names of the entries whose writes were acknowledged, and the
+// longest time for a write.
 func writer(ctx context.Context, t *testing.T, id int, url string) (names []string, longest time.Duration) {
 	for n := 0; ctx.Err() == nil; n++ {
 		name, begun := fmt.Sprintf("w%d-%d", id, n), time.Now()
@@ -168,9 +169,9 @@ func writer(ctx context.Context, t *testing.T, id int, url string) (names []stri
 	return names, longest
 }
 
-// TestThreeProcesses: what agents of a tenant write through one process, others read
-// through another one, and no other tenant does. One is killed: the others go on, and it
-// comes back with all that was acknowledged.
+// TestThreeProcesses tests that agents of a tenant read through one process what other agents of the tenant wrote
+// through another process, and that other tenants do not read it. If a process is killed, the other processes must
+// continue to serve. When the process starts again, it must have all acknowledged entries.
 func TestThreeProcesses(t *testing.T) {
 	t.Parallel()
 	dir, addrs := homeOf(t), freeAddresses(t, 6)
@@ -278,7 +279,7 @@ func TestThreeProcesses(t *testing.T) {
 		t.Errorf("check = %d %s", status, answer)
 	}
 
-	// Of two that are lost, the third says it, and takes it back.
+	// If two processes are lost, the third must report this, and must report that it is ready again afterwards.
 	for _, i := range []int{lost, other} {
 		processes[i].kill()
 	}
@@ -296,7 +297,7 @@ func TestThreeProcesses(t *testing.T) {
 	}
 }
 
-// healthz waits until a process answers so about its health.
+// healthz waits until the health check of a process answers with the given status and body.
 func healthz(t *testing.T, url string, status int, body string) {
 	t.Helper()
 	for began := time.Now(); ; {

@@ -1,5 +1,5 @@
-// This file checks TLS certificates. It determines why a certificate is rejected, how long a
-// certificate is valid, and when a certificate is loaded again.
+// This file checks TLS certificates. It determines why a certificate is rejected, how long a certificate is valid, and
+// when a certificate must be loaded again.
 
 package main
 
@@ -22,8 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// adviseTLS adds a remedy to the error of a rejected certificate. It returns other errors
-// unchanged.
+// adviseTLS adds a remedy to the error of a rejected certificate. It returns all other errors unchanged.
 func adviseTLS(err error) error {
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
@@ -47,16 +46,17 @@ func adviseTLS(err error) error {
 	return err
 }
 
-// isTLSRefusal reports whether an error means that the client rejected the server's certificate or
-// the server rejected the client's.
+// isTLSRefusal reports whether an error means that the client rejected the certificate of the server, or that the
+// server rejected the certificate of the client.
 func isTLSRefusal(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// refusalError returns the error with which a server rejects the client's certificate, or nil. In TLS 1.3, a client
-// can send data before the server has checked its certificate. Then the connection breaks while the client sends, and
-// the reason is lost. Therefore refusalError only reads.
+// refusalError returns the error with which a server rejects the client's certificate. If no server rejects it,
+// refusalError returns nil. In TLS 1.3, a client can send data before the server has checked the certificate. In this
+// case, the connection breaks while the client is sending, and the client does not receive the error. Therefore
+// refusalError only reads.
 func refusalError(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := probeRefusal(u, f); err != nil && isTLSRefusal(err) {
@@ -66,7 +66,7 @@ func refusalError(urls string, f server.TLS) error {
 	return nil
 }
 
-// refusalWait is the maximum time to wait for a server's reaction to the certificate.
+// refusalWait is the maximum time to wait for the reaction of a server to the client's certificate.
 const refusalWait = 5 * time.Second
 
 func probeRefusal(u string, f server.TLS) error {
@@ -77,7 +77,7 @@ func probeRefusal(u string, f server.TLS) error {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(refusalWait))
-	// read the server's INFO line, which is not encrypted
+	// Read the server's INFO line, which is not encrypted.
 	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func probeRefusal(u string, f server.TLS) error {
 	return err
 }
 
-// unreachedText describes the servers that this process could not reach.
+// unreachedText returns a text about the servers that this process could not reach.
 func (b *clusterMemories) unreachedText(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {
@@ -99,7 +99,7 @@ func (b *clusterMemories) unreachedText(peers []string) string {
 	return s.String()
 }
 
-// probeServer describes how a server answers.
+// probeServer returns a text about the answer of a server.
 func (b *clusterMemories) probeServer(addr string) string {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -128,10 +128,10 @@ func (b *clusterMemories) probeServer(addr string) string {
 	return "answers: is the secret the same there?"
 }
 
-// expiryNotice is the time before a certificate's expiry from which a notice is printed.
+// expiryNotice is the time before the expiry of a certificate at which the notices begin.
 const expiryNotice = 14 * 24 * time.Hour
 
-// watchCertificate prints a notice if the certificate expires soon, and reloads it after each SIGHUP.
+// watchCertificate prints a notice if the certificate expires soon. After each SIGHUP, it loads the certificate again.
 func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)) {
 	if b.tls.Cert == "" {
 		return
@@ -155,7 +155,7 @@ func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)
 	}()
 }
 
-// printExpiry prints the expiry date of the certificate if the certificate expires soon.
+// printExpiry prints the expiry date of the certificate if the certificate expires within expiryNotice.
 func (b *clusterMemories) printExpiry(tell func(format string, args ...any)) {
 	switch expires, err := b.tls.Check(); {
 	case err != nil:

@@ -1,4 +1,5 @@
-// Three processes with certificates, and what has none, or one that is not good.
+// Tests with three processes that have certificates, and with clients and servers that have no certificate or a
+// certificate that is not valid.
 
 package main
 
@@ -29,7 +30,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// authority signs certificates of 127.0.0.1 into a directory.
+// authority signs certificates for 127.0.0.1 and writes them into a directory.
 type authority struct {
 	t    *testing.T
 	dir  string
@@ -38,7 +39,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority makes one, and the file NAME.crt.
+// newAuthority creates an authority, and writes its certificate into the file NAME.crt.
 func newAuthority(t *testing.T, dir, name string) *authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -53,7 +54,7 @@ func newAuthority(t *testing.T, dir, name string) *authority {
 	return a
 }
 
-// write signs c, and writes NAME.crt and NAME.key.
+// write signs the certificate c, and writes the files NAME.crt and NAME.key.
 func (a *authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKey) {
 	a.t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &key.PublicKey, a.key)
@@ -72,8 +73,8 @@ func (a *authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKe
 	}
 }
 
-// sign makes a certificate that is valid so long from now on, and returns the flags of
-// it and of this authority.
+// sign creates a certificate that is valid for the given time from now on. It returns the flags for the certificate
+// and for the authority.
 func (a *authority) sign(name string, serial int64, valid time.Duration) []string {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -90,13 +91,13 @@ func (a *authority) sign(name string, serial int64, valid time.Duration) []strin
 	return []string{"--nats-cert", name + ".crt", "--nats-key", name + ".key", "--nats-ca", a.name + ".crt"}
 }
 
-// files are those of a certificate of the authority.
+// files returns the files of a certificate that the authority signed.
 func (a *authority) files(name string) server.TLS {
 	return server.TLS{Cert: filepath.Join(a.dir, name+".crt"), Key: filepath.Join(a.dir, name+
 		".key"), CA: filepath.Join(a.dir, a.name+".crt")}
 }
 
-// serialAt returns the serial number of the certificate of a server.
+// serialAt returns the serial number of a server's certificate.
 func serialAt(t *testing.T, addr string, f server.TLS) int64 {
 	t.Helper()
 	nc, err := nats.Connect(addr, append(f.Options(), nats.UserInfo("oxbow", secret))...)
@@ -111,9 +112,9 @@ func serialAt(t *testing.T, addr string, f server.TLS) int64 {
 	return s.PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestTLS: three processes with certificates of one authority serve, and go on without
-// one of them. Neither programs nor servers join that have no certificate, or one of
-// another authority, although they know the secret.
+// TestTLS tests that three processes with certificates of the same authority serve memories, and continue if one
+// process is lost. Clients and servers without a certificate of this authority cannot join, although they know the
+// secret.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir, addrs := homeOf(t), freeAddresses(t, 7)
@@ -145,7 +146,7 @@ func TestTLS(t *testing.T) {
 		t.Fatalf("PUT = %d %s", status, answer)
 	}
 
-	// Programs.
+	// clients
 	for name, f := range map[string]server.TLS{
 		"none":           {},
 		"no certificate": {CA: ca.files("n0").CA},
@@ -177,7 +178,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("oxbowd cluster status = %v: %s", err, out)
 	}
 
-	// Servers.
+	// servers
 	rogue := []string{"serve", "--http", "127.0.0.1:0", "--name", "n9", "--cluster", addrs[6], "--peers", peers,
 		"--secret-file", "secret", "--wait", "1s"}
 	refused(t, dir, 1, []string{addrs[3] +
@@ -195,7 +196,7 @@ func TestTLS(t *testing.T) {
 		append(append(rogue, "--home", "r3"), ca.sign("expired", 9, -time.Hour)...)...,
 	)
 
-	// Another certificate is read while the process runs.
+	// The processes load another certificate while they run.
 	f := ca.files("ops")
 	if n := serialAt(t, addrs[0], f); n != 7 {
 		t.Errorf("the certificate is %d, want 7", n)
@@ -228,8 +229,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestSecretIsNotGivenAway: what has the address of another server gets the secret of
-// one without certificates, and none of one with them.
+// TestSecretIsNotGivenAway tests that a program with the address of another server does not receive the secret from a
+// server with certificates. It does receive the secret from a server without certificates.
 func TestSecretIsNotGivenAway(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, t.TempDir(), "ca")
@@ -270,9 +271,9 @@ func TestSecretIsNotGivenAway(t *testing.T) {
 	}
 }
 
-// TestReload: a server that listens at all addresses finds a name for its own. It keeps
-// its connections and its certificate where another one is not good, and says of its
-// routes what does not fit.
+// TestReload tests that a server which listens on all addresses determines its own name. If a new certificate is not
+// valid, the server must keep its connections and its certificate, and must report why the routes do not match the
+// certificate.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	dir, routes := t.TempDir(), freeAddresses(t, 3)
@@ -326,8 +327,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReasonIsRead: a server that refuses a certificate closes the connection, and the
-// client may be sending by then. Why is said all the same.
+// TestReasonIsRead tests that the client learns why a server rejects the client's certificate. The server closes the
+// connection, and the client may be sending at that time.
 func TestReasonIsRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -342,7 +343,7 @@ func TestReasonIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	// The first connection breaks without a word, as if that had come too late.
+	// The first connection breaks without an error message, as if the message had come too late.
 	served := make(chan error, 1)
 	go func() {
 		for _, auth := range []tls.ClientAuthType{tls.NoClientCert, tls.RequireAnyClientCert} {
@@ -377,8 +378,8 @@ func TestReasonIsRead(t *testing.T) {
 	}
 }
 
-// TestCredentials: servers of one's own take nkeys, and credentials of users that an
-// account has signed.
+// TestCredentials tests that oxbowd can use other servers with nkeys, and with credentials of users that an account
+// has signed.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	pair := func(make func() (nkeys.KeyPair, error)) (kp nkeys.KeyPair, public, seed string) {
@@ -478,7 +479,7 @@ func TestCredentials(t *testing.T) {
 			if _, err := system.Request("$SYS.REQ.SERVER.PING", nil, 5*time.Second); err != nil {
 				t.Errorf("the system account: %v", err)
 			}
-			c.creds, c.systemCreds = keys.systemCreds, tokens.systemCreds // of different servers
+			c.creds, c.systemCreds = keys.systemCreds, tokens.systemCreds // credentials for different servers
 			l, err = c.readLogin()
 			if err != nil {
 				t.Fatal(err)
@@ -497,7 +498,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestTLSFiles: what is wrong with a certificate is said before the server starts.
+// TestTLSFiles tests that mistakes in certificates are reported before the server starts.
 func TestTLSFiles(t *testing.T) {
 	t.Parallel()
 	dir, addrs := homeOf(t), freeAddresses(t, 3)
@@ -553,7 +554,7 @@ func TestTLSFiles(t *testing.T) {
 	}
 }
 
-// TestExposed: what others of the network can read is known.
+// TestExposed tests that oxbowd detects whether others in the network can read the traffic.
 func TestExposed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -7,12 +7,12 @@ import (
 	"go/ast"
 )
 
-// capabilitiesFile lists the optional interfaces of a store, and finds them.
+// capabilitiesFile is the file that lists the optional interfaces of a store and finds them in a given store.
 const capabilitiesFile = "store/capabilities.go"
 
-// capabilitiesAreLookedUp finds type assertions to an optional interface of a store. A store that wraps
-// another store may have the methods of an interface that the wrapped store does not support, or may
-// choose not to offer it. Only CapabilitiesOf knows that.
+// capabilitiesAreLookedUp finds type assertions to an optional interface of a store. A store that wraps another store
+// may have methods of an interface that the wrapped store does not support, or may choose not to offer the interface.
+// Only the function CapabilitiesOf considers this.
 func capabilitiesAreLookedUp(h *house) (wrong []string) {
 	optional := h.optionalInterfaces()
 	for _, f := range h.files {
@@ -58,7 +58,8 @@ func capabilitiesAreLookedUp(h *house) (wrong []string) {
 	return wrong
 }
 
-// isContextValue reports whether an expression is a call of the method Value. Its result has any type.
+// isContextValue reports whether an expression is a call of the method Value. The result of such a call may have any
+// type.
 func isContextValue(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {

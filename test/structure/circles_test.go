@@ -1,4 +1,4 @@
-// This file limits the cyclic dependencies between the files of a package.
+// This file limits cyclic dependencies between the files of a package.
 
 package structure
 
@@ -19,17 +19,18 @@ import (
 	"strings"
 )
 
-// maxCircle is the maximum number of files of a package in cycles, in which each file uses the next and
-// the last file uses the first. The root package must have no cycle. The rule has no exceptions.
+// maxCircle is the maximum number of files of a package that may be in cycles. In a cycle, each file uses the next
+// file, and the last file uses the first. In the root package, no file may be in a cycle. The rule has no exceptions.
 const maxCircle = 5
 
-// typed is a type-checked package with the objects that its identifiers denote.
+// typed is a type-checked package, with the objects to which its identifiers refer.
 type typed struct {
 	*types.Package
 	types.Info
 }
 
-// typeCheck returns the type-checked package for Linux. Packages that cannot be imported are left out.
+// typeCheck returns the type-checked package in a directory for Linux. Imported packages that cannot be read are
+// treated as empty.
 func (h *house) typeCheck(dir string) *typed {
 	if c := h.checked[dir]; c != nil {
 		return c
@@ -47,11 +48,12 @@ func (h *house) typeCheck(dir string) *typed {
 	for _, f := range h.linux()[dir] {
 		asts = append(asts, f.ast)
 	}
-	c.Package, _ = conf.Check(dir, h.fset, asts, &c.Info) // an error only leaves some identifiers unresolved
+	// If there is an error, some identifiers are not resolved. This does not matter.
+	c.Package, _ = conf.Check(dir, h.fset, asts, &c.Info)
 	return c
 }
 
-// linux returns the non-test files of each package that are built on Linux.
+// linux returns the non-test files of each package that are part of a build on Linux.
 func (h *house) linux() map[string][]*goFile {
 	if h.onLinux != nil {
 		return h.onLinux
@@ -72,7 +74,7 @@ func (h *house) linux() map[string][]*goFile {
 	return packages
 }
 
-// uses returns for each file of a package the other files whose declarations it uses.
+// uses returns, for each file of a package, the other files whose declarations it uses.
 func (h *house) uses(dir string) map[string]map[string]bool {
 	arrows := map[string]map[string]bool{}
 	for id, obj := range h.typeCheck(dir).Uses {
@@ -140,10 +142,10 @@ func filesHaveFloors(h *house) (wrong []string) {
 	return wrong
 }
 
-// imports is an importer. It reads packages of this module from their source, packages of other modules
-// from the declarations in their source, and the standard library from the export data that the go
-// command has built. (The go command may just be building other packages for their tests, and would
-// build them twice.) Packages that are not listed are empty.
+// imports is an importer. It reads packages of this module from their source files, packages of other modules from the
+// declarations in their source files, and the standard library from the export data that the go command has built.
+// (The source files of other modules are used because the go command may be building these packages for their tests at
+// the same time, and would build them twice.) Packages that are not listed are treated as empty.
 type imports struct {
 	h      *house
 	std    types.Importer
@@ -175,7 +177,7 @@ func (m *imports) Import(p string) (*types.Package, error) {
 	return m.done[p], nil
 }
 
-// list asks the go command for the packages that this module imports.
+// list calls the go command to list the packages that this module imports.
 func (m *imports) list() error {
 	golist := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("go", append([]string{"list", "-deps"}, args...)...)
@@ -224,7 +226,7 @@ var circleRules = []rule{
 	},
 }
 
-// A chain of files is not a cycle. Uses of methods, fields and types count, uses of local names do not.
+// A chain of files is not a cycle. Uses of methods, fields and types count. Uses of local names do not count.
 var knotted = map[string]string{
 	"a.go":       "package oxbow\ntype A struct{ n int }\nfunc (a A) m() { b() }",
 	"b.go":       "package oxbow\nfunc b() { A{}.c() }",

@@ -1,4 +1,5 @@
-// This file limits imports: which package may import which, and which packages the library may need.
+// This file limits imports: it specifies which packages each package may import, and which packages the library may
+// depend on.
 
 package structure
 
@@ -8,21 +9,22 @@ import (
 	"strings"
 )
 
-// floors contains for each package of the module the packages of the module that its non-test code may
-// import, from the lowest packages up. The first matching row applies. A pattern with /* matches the
-// package and all packages below it, and "." is the root package. A package without a row must get one.
+// floors specifies, for each package of the module, the packages of the module that its non-test code may import. The
+// lowest packages are first. The first row whose pattern matches a package applies to the package. A pattern that ends
+// with /* matches the package and all packages below it, and "." matches the root package. There must be a row for
+// each package.
 var floors = []struct {
 	pkg  string
 	uses []string
 }{
-	// The lowest packages: files, and packages without entries.
+	// These are the lowest packages: files, and packages that do not depend on entries.
 	{"vfs", nil},
 	{"vfs/vfstest", []string{"vfs"}},
 	{"internal/base/*", []string{"vfs", "internal/base/*"}},
 	{"internal/screening/*", []string{"vfs", "internal/base/*", "internal/screening/*"}},
 	{"internal/search/*", []string{"vfs", "internal/base/*", "internal/search/*"}},
 
-	// The library: the types of a memory, the store, and its index.
+	// These packages are the library: the types of a memory, the store, and the index of the store.
 	{"store", []string{"internal/base/*", "internal/screening/*"}},
 	{"store/*", []string{"."}},
 	{"internal/log/logstore", []string{"store", "vfs", "internal/base/*", "internal/screening/*", "internal/log/*"}},
@@ -31,7 +33,7 @@ var floors = []struct {
 	{"query", []string{".", "internal/base/*"}},
 	{"scope", []string{".", "store/heads", "internal/base/*", "internal/screening/*"}},
 
-	// Packages that use the library and do not import verbs.
+	// These packages use the library and do not import verbs.
 	{"internal/threeway", []string{".", "internal/base/*"}},
 	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/threeway", "internal/tree/*"}},
 	{"internal/code/git", []string{"vfs", "internal/base/*"}},
@@ -66,7 +68,7 @@ var floors = []struct {
 			"internal/log/*", "internal/code/git", "internal/threeway", "internal/tree/mdtree", "internal/share/*"},
 	},
 
-	// Verbs, and layouts, which provide verbs.
+	// These packages are verbs, and layouts, which provide verbs.
 	{"internal/verb", belowVerbs},
 	{"internal/verb/*", append(belowVerbs, "internal/verb", "internal/verb/*")},
 	{
@@ -84,7 +86,7 @@ var floors = []struct {
 
 	{"internal/layouts", []string{"layout", "layout/*"}},
 
-	// Interfaces decode a call, run a verb, and encode the answer.
+	// These packages are interfaces. They decode a call, run a verb, and encode the answer.
 	{"internal/hook", []string{"internal/base/*", "internal/agent/*"}},
 	{
 		"internal/mcpserver",
@@ -108,7 +110,7 @@ var floors = []struct {
 	{"internal/deploy/plugins", []string{"internal/hook", "internal/setup"}},
 	{"internal/deploy/*", nil},
 
-	// Packages for tests only.
+	// These packages are only for tests.
 	{"test/crashfs", []string{"vfs"}},
 	{"test/*", nil},
 }
@@ -120,11 +122,11 @@ var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile"
 	"internal/history/*", "internal/vectors",
 	"internal/agent/*", "internal/setup", "internal/share/*"}
 
-// testSupport contains the packages for tests. They may import testing, and only tests may import them.
+// testSupport contains the packages for tests. They may import package testing, and only tests may import them.
 var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs",
 	"test/testenv", "test/vectorstest"}
 
-// importsPointDown checks the imports against floors.
+// importsPointDown checks that the imports of each package are permitted by floors.
 func importsPointDown(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if f.test {
@@ -153,8 +155,8 @@ func importsPointDown(h *house) (wrong []string) {
 	return wrong
 }
 
-// libraryIsLight checks the dependencies of the root package. It imports no other modules, and neither
-// the package nor its imports within this module use the network or start programs.
+// libraryIsLight checks the dependencies of the root package. It must not import other modules. Neither the root
+// package nor the packages of this module that it imports may use the network or start programs.
 func libraryIsLight(h *house) (wrong []string) {
 	reached := h.importsOf(".")
 	for _, f := range h.files {
@@ -179,9 +181,9 @@ func libraryIsLight(h *house) (wrong []string) {
 	return wrong
 }
 
-// importsOf returns the directories of the packages of this module that the non-test code of a package
-// imports, directly or through others, each with the path of a file that imports it. The result contains the
-// package itself, with an empty path.
+// importsOf returns the directories of the packages of this module that the non-test code of a package imports,
+// directly or indirectly. For each directory, it returns the path of a file that imports the package. The result also
+// contains the package itself, with an empty path.
 func (h *house) importsOf(pkg string) map[string]string {
 	reached, todo := map[string]string{pkg: ""}, []string{pkg}
 	for len(todo) > 0 {
@@ -203,13 +205,13 @@ func (h *house) importsOf(pkg string) map[string]string {
 	return reached
 }
 
-// notForAgents contains the packages that a server of the Model Context Protocol does not need: the other
-// interfaces, and the packages that change the files of clients or exchange memories with servers.
+// notForAgents contains the packages that a server of the Model Context Protocol does not need. These are the packages
+// of the other interfaces, and the packages that change the files of clients or exchange memories with servers.
 var notForAgents = []string{"internal/cli", "internal/cli/*", "internal/web", "internal/web/*", "internal/httpapi",
 	"internal/hook", "internal/setup", "internal/share/reconcile", "internal/share/remote", "internal/share/team",
 	"internal/share/tenant", "internal/verb/sharing", "internal/verb/clients"}
 
-// agentsServerIsLight finds packages that internal/mcpserver may not import, directly or through others.
+// agentsServerIsLight finds imports of packages that internal/mcpserver must not import, directly or indirectly.
 func agentsServerIsLight(h *house) (wrong []string) {
 	for dir, importer := range h.importsOf("internal/mcpserver") {
 		if matches(dir, notForAgents) {
@@ -266,7 +268,7 @@ var importRules = []rule{
 		"vfs/a.go": `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module +
 			`/internal/base/text")`,
 		"internal/base/text/a.go": `package text; import (_ "net"; _ "net/url")`,
-		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // not imported by the library
+		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // The library does not import this package.
 	}, []string{
 		"a.go: the root package imports golang.org/x/sys/unix",
 		"a.go: the library imports net/http",
@@ -311,15 +313,15 @@ var importRules = []rule{
 	}},
 }
 
-// finders contains the packages that find something in a text, with the packages that may import them. The others
-// call package screen, so that a new kind of finding is added in one place.
+// finders contains the packages that find something in a text, with the packages that may import them. All other
+// packages must call package screen instead, so that a new kind of finding needs a change in only one place.
 var finders = map[string][]string{
 	"internal/screening/secret":      {"internal/screening/*"},
 	"internal/screening/instruction": {"internal/screening/*"},
-	"internal/screening/personal":    {"internal/screening/*", "scope"}, // a scope only hides personal data
+	"internal/screening/personal":    {"internal/screening/*", "scope"}, // A scope only hides personal data.
 }
 
-// screeningIsOnePlace checks the imports of the packages in finders.
+// screeningIsOnePlace checks that only the permitted packages import the packages in finders.
 func screeningIsOnePlace(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if f.test {

@@ -1,5 +1,5 @@
-// This file checks Markdown files: each link must lead to an existing file and heading, each test that they name must
-// exist, and docs/README.md must have a link to every page.
+// This file checks Markdown files. Each link must lead to an existing file and heading. Each test that a Markdown file
+// names must exist. The file docs/README.md must contain a link to each page.
 
 package structure
 
@@ -68,7 +68,7 @@ func linksLead(h *house) (wrong []string) {
 		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
 			link := m[1]
 			if strings.Contains(link, ":") {
-				continue // a link to another site
+				continue // The link leads to another site.
 			}
 			file, anchor, hasAnchor := strings.Cut(link, "#")
 			target := p
@@ -93,7 +93,8 @@ func pagesAreListed(h *house) (wrong []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	pages, err := fs.Glob(h.fsys, "docs/"+"*.md") // split, because it is not a path relative to this directory
+	// The string is in two parts because it is not a path relative to this directory.
+	pages, err := fs.Glob(h.fsys, "docs/"+"*.md")
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -111,12 +112,12 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func (?:Test|Fuzz)[A-Z]\w*`)
 )
 
-// namedTestsExist checks that every test that a Markdown file names is a test of this repository, because pages prove
-// their rules by such names.
+// namedTestsExist checks that each test that a Markdown file names is a test of this repository. The check is
+// necessary because pages refer to tests as proof of their rules.
 func namedTestsExist(h *house) (wrong []string) {
 	exists := map[string]bool{}
 	namedIn := map[string]string{}
-	// Unlike walk, WalkDir also finds the tests in other modules, such as test/browser.
+	// Unlike walk, WalkDir also finds the tests in the other modules, such as test/browser.
 	err := fs.WalkDir(h.fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		isTest, isPage := strings.HasSuffix(p, "_test.go"), path.Ext(p) == ".md"
 		if err != nil || d.IsDir() || (!isTest && !isPage) {

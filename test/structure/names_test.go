@@ -1,5 +1,5 @@
-// This file checks names: exported names have a user, and a comment begins with
-// the name that it documents.
+// This file checks names. Each exported name must be used, and each comment of a declaration must begin with the name
+// that it documents.
 
 package structure
 
@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// exportedNamesAreUsed finds exported top-level names that no other package uses, including tests and
-// the modules inside this one, and that are not in an exported signature or field of their own package.
+// exportedNamesAreUsed finds exported top-level names that no other package uses. Tests and the modules inside this
+// one count as other packages. Names that occur in an exported signature or field of their own package also count as
+// used.
 func exportedNamesAreUsed(h *house) (wrong []string) {
-	used := map[string]bool{} // keys are directory.Name
+	used := map[string]bool{} // The keys have the form directory.Name.
 	for _, f := range slices.Concat(h.files, h.outside) {
 		promised(f.ast, func(name string) { used[f.dir+"."+name] = true })
 		local := map[string]string{}
@@ -42,7 +43,8 @@ func exportedNamesAreUsed(h *house) (wrong []string) {
 	}
 	unused := map[string]bool{}
 	for _, f := range h.files {
-		if f.test || f.ast.Name.Name == "main" || f.path == "layout/public.go" { // for use by other modules
+		// These names are for use by other modules.
+		if f.test || f.ast.Name.Name == "main" || f.path == "layout/public.go" {
 			continue
 		}
 		for _, id := range topLevel(f.ast) {
@@ -58,7 +60,7 @@ func exportedNamesAreUsed(h *house) (wrong []string) {
 	return wrong
 }
 
-// promised calls fn with the names in the exported signatures and fields of a file.
+// promised calls fn with the names that occur in the exported signatures and fields of a file.
 func promised(f *ast.File, fn func(name string)) {
 	names := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
@@ -95,7 +97,7 @@ func promised(f *ast.File, fn func(name string)) {
 	}
 }
 
-// topLevel returns the top-level identifiers that a file declares, without methods.
+// topLevel returns the identifiers that a file declares at the top level, without methods.
 func topLevel(f *ast.File) (ids []*ast.Ident) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -117,8 +119,8 @@ func topLevel(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// commentsBeginWithTheName checks that the comments of functions and types begin with their name, as is
-// usual in Go. A rename often breaks this.
+// commentsBeginWithTheName checks that each comment of a function or type begins with the name of the function or
+// type, as is usual in Go. Such a comment often becomes wrong when the name is changed.
 func commentsBeginWithTheName(h *house) (wrong []string) {
 	look := func(doc *ast.CommentGroup, id *ast.Ident) {
 		words := append(strings.Fields(doc.Text()), "", "")

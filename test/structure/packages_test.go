@@ -1,4 +1,4 @@
-// This file compares docs/packages.md, the list of all packages, with the packages' comments.
+// This file compares docs/packages.md, the list of all packages, with the comments of the packages.
 
 package structure
 
@@ -31,8 +31,8 @@ The sentences come from the comments of the packages. If you change such a comme
 ` + "`go test ./test/structure -run TestPackagesPage -update`" + `.
 `
 
-// A packageGroup is a section of the page: the packages in the directories, and in the directories below them. A
-// package belongs to the first group that matches.
+// A packageGroup is a section of the page. It contains the packages in the given directories, and in all directories
+// below them. If several groups match a package, the package belongs to the first of them.
 type packageGroup struct {
 	title       string
 	about       string
@@ -76,7 +76,7 @@ func groupOf(dir string) int {
 	})
 }
 
-// listPackages returns the page that lists the packages, and the directories of packages without a
+// listPackages returns the page that lists the packages. It also returns the directories of the packages that have no
 // comment.
 func listPackages(h *house) (page string, silent []string) {
 	comments := map[string]string{}
@@ -118,15 +118,16 @@ func listPackages(h *house) (page string, silent []string) {
 	return b.String(), silent
 }
 
-// isPackageComment reports whether the comment above a package clause is about the package and not
-// about the file.
+// isPackageComment reports whether the comment above a package clause describes the package. Otherwise, the comment
+// describes the file.
 func isPackageComment(f *ast.File) bool { return !strings.HasPrefix(f.Doc.Text(), "This file ") }
 
-// docLink matches a link of a doc comment, such as [Entry] or [oxbow.Store].
+// docLink matches a link in a doc comment, such as [Entry] or [oxbow.Store].
 var docLink = regexp.MustCompile(`\[([A-Za-z][\w.]*)\]`)
 
-// predicate shortens the first sentence of a package comment, such as "Package x does y.", to "does y.", because the
-// page puts the directory in place of the subject. The name is the last part of the directory.
+// predicate shortens the first sentence of a package comment. For example, "Package x does y." becomes "does y.",
+// because the page contains the directory as the subject of the sentence. The parameter name is the last part of the
+// directory.
 func predicate(sentence, name string) string {
 	words := strings.SplitN(sentence, " ", 3)
 	switch {
@@ -173,8 +174,8 @@ func TestPredicate(t *testing.T) {
 	}
 }
 
-// TestListPackages tests that a package without a comment is found, and that a comment on a file does
-// not count as one.
+// TestListPackages tests that a package without a comment is found, and that a comment about a file does not count as
+// a package comment.
 func TestListPackages(t *testing.T) {
 	h, err := newHouse(brokenHouse(map[string]string{
 		"internal/kept/a.go":   "// Package kept stores an [Entry].\npackage kept",

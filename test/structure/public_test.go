@@ -1,5 +1,5 @@
-// This file checks the public packages: their list is complete, and programs outside this module can
-// name the types that public packages return and accept.
+// This file checks the public packages. The list of them must be complete, and programs outside of this module must be
+// able to name the types that public packages return and accept.
 
 package structure
 
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// public contains the packages that programs outside this module may import: the library, its
-// interfaces for stores and files, the interface of layouts, and the profiles. The packages of the
-// layouts, directly below layout, are public as well. All other packages are below internal, cmd or test.
+// public contains the packages that programs outside of this module may import: the library, its interfaces for stores
+// and files, the interface of layouts, and the profiles. The packages of the layouts, which are directly below layout,
+// are also public. All other packages are below internal, cmd or test.
 var public = []string{
 	".", "store", "store/heads", "store/storetest", "query", "scope", "vfs", "vfs/vfstest", "profile", "layout",
 }
 
-// publicPackages returns the directories of all public packages that the module has, sorted.
+// publicPackages returns the sorted directories of all public packages in the module.
 func publicPackages(h *house) []string {
 	found := map[string]bool{}
 	for _, f := range h.files {
@@ -31,11 +31,11 @@ func publicPackages(h *house) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// forLayouts contains the names that only layouts of this module need. Programs that use a layout do
-// not need them.
+// forLayouts contains the names that only layouts of this module need. Programs that use a layout do not need these
+// names.
 var forLayouts = []string{"layout.Base", "layout.NewBase", "layout.DocumentOptions"}
 
-// isPublic reports whether programs outside this module can import the package and may rely on it.
+// isPublic reports whether programs outside of this module can import the package and may rely on it.
 func isPublic(dir string) bool {
 	first, _, _ := strings.Cut(dir, "/")
 	return first != "cmd" && first != "test" && first != "internal" && !strings.Contains(dir, "/internal/")
@@ -63,10 +63,10 @@ func onlyListedIsPublic(h *house) (wrong []string) {
 	return wrong
 }
 
-// publicTypesHaveNames finds types of internal packages in the exported signatures, fields and methods
-// of a public package, if no public package has an alias for them.
+// publicTypesHaveNames finds types of internal packages that occur in exported signatures, fields and methods of a
+// public package and for which no public package has an alias.
 func publicTypesHaveNames(h *house) (wrong []string) {
-	named := map[*types.TypeName]bool{} // internal types with a public alias
+	named := map[*types.TypeName]bool{} // internal types for which there is a public alias
 	packages := publicPackages(h)
 	for _, dir := range packages {
 		if c := h.typeCheck(dir); c.Package != nil {
@@ -106,7 +106,7 @@ func publicTypesHaveNames(h *house) (wrong []string) {
 	return wrong
 }
 
-// hidden returns the exported types of internal packages that the type of a package's object mentions.
+// hidden returns the exported types of internal packages that occur in the type of a package's object.
 func hidden(obj types.Object, dir string) (found []*types.TypeName) {
 	seen := map[types.Type]bool{}
 	var look func(t types.Type)

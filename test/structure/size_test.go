@@ -1,5 +1,5 @@
-// This file checks the size of functions (paths and lines) and counts exported
-// names without a user. The limits are only ever lowered.
+// This file checks the size of functions (the numbers of paths and lines), and counts exported names that are not
+// used. The limits must never be increased.
 
 package structure
 
@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Limits for functions. The second number of each line is the number of functions that exceed the limit
-// today.
+// These are limits for functions. The second number of each line is the present number of functions that exceed the
+// limit.
 const (
 	maxPaths, overPaths = 15, 60
 	maxLong, overLong   = 80, 6
 )
 
-// maxUnused is the number of exported names that no other package uses today.
+// maxUnused is the present number of exported names that no other package uses.
 const maxUnused = 23
 
-// paths returns the cyclomatic complexity of a function: 1 plus the number of branches.
+// paths returns the cyclomatic complexity of a function, which is the number of branches plus 1.
 func paths(fn *ast.FuncDecl) int {
 	n := 1
 	ast.Inspect(fn, func(x ast.Node) bool {

@@ -1,7 +1,6 @@
-// Package structure tests which package may import which, which packages are public, how long a
-// function may be, and other rules of the repository. It parses all Go files of the module and
-// checks them with the rules in this directory. It also checks each rule on a small module that
-// breaks the rule.
+// Package structure tests the structure of the repository: which packages each package may import, which packages are
+// public, how long a function may be, and other rules. It parses all Go files of the module and checks them with the
+// rules in this directory. It also checks each rule with a small module that breaks the rule.
 package structure
 
 import (
@@ -28,13 +27,13 @@ import (
 // module is the import path of the root package.
 const module = "github.com/oxbow-memory/oxbow"
 
-// house is a parsed module, which the rules check.
+// house is a parsed module, which is checked with the rules.
 type house struct {
 	fsys  fs.FS
 	fset  *token.FileSet
-	files []*goFile // sorted by path
+	files []*goFile // files of the module, sorted by path
 
-	outside []*goFile // files of the modules inside this one
+	outside []*goFile // files of the modules inside this module
 	imports *imports
 	limits  limits
 
@@ -42,7 +41,7 @@ type house struct {
 	checked map[string]*typed    // cached results of typeCheck, by directory
 }
 
-// goFile is a Go file, for any platform.
+// goFile is a Go file. It may be for any platform.
 type goFile struct {
 	path, dir string
 	test      bool
@@ -56,14 +55,14 @@ func (f *goFile) imports() []string {
 	for _, s := range f.ast.Imports {
 		p, err := strconv.Unquote(s.Path.Value)
 		if err != nil {
-			panic(err) // the parser accepted the literal
+			panic(err) // The parser has already accepted the literal.
 		}
 		ps = append(ps, p)
 	}
 	return ps
 }
 
-// inner returns the directory of an import path of this module.
+// inner returns the directory of a package of this module from its import path. It returns false for other packages.
 func inner(imp string) (dir string, ok bool) {
 	if imp == module {
 		return ".", true
@@ -71,8 +70,8 @@ func inner(imp string) (dir string, ok bool) {
 	return strings.CutPrefix(imp, module+"/")
 }
 
-// walk calls fn for the files of the module. It skips testdata, hidden directories except .ci, and
-// modules inside the module.
+// walk calls fn for each file of the module. It skips testdata, hidden directories except .ci, and the modules inside
+// the module.
 func walk(fsys fs.FS, fn func(path string) error) error {
 	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -128,8 +127,8 @@ func matches(dir string, patterns []string) bool {
 	})
 }
 
-// toolsAreDescribed checks that each verb has one file with its description, in internal/verb or in a directory
-// below it, and that each such file has a verb.
+// toolsAreDescribed checks that there is exactly one file with a description for each verb, and a verb for each such
+// file. The file is in internal/verb or in a directory below it.
 func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
 	found := map[string]string{}
 	for _, dir := range []string{"", "*/"} {
@@ -181,7 +180,7 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		// Tools that are not in the table.
+		// These tools are not in the table.
 		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil),
 			profiles.SubAgentTools(nil)...) {
 			verbs = append(verbs, v.Name)
@@ -192,7 +191,7 @@ func TestRepo(t *testing.T) {
 	})
 }
 
-// rule is a rule, with a module that breaks it and the problems that must be found in the module.
+// rule is a rule, with a module that breaks the rule and the problems that must be found in this module.
 type rule struct {
 	name   string
 	check  func(*house) []string
@@ -213,7 +212,7 @@ var rules = slices.Concat(
 	capabilityRules,
 )
 
-// TestRules tests that each rule finds the problems in its broken module, and nothing else.
+// TestRules tests that each rule finds exactly the expected problems in the module that breaks it.
 func TestRules(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -257,7 +256,7 @@ func brokenHouse(files map[string]string) fs.FS {
 	return m
 }
 
-// compareProblems checks that the problems have the wanted prefixes, in any order.
+// compareProblems checks that the problems have the expected prefixes, in any order.
 func compareProblems(t *testing.T, got, want []string) {
 	t.Helper()
 	slices.Sort(got)
@@ -267,21 +266,20 @@ func compareProblems(t *testing.T, got, want []string) {
 	}
 }
 
-// modules contains the directories of the modules inside this one.
+// modules contains the directories of the modules inside this module.
 var modules = []string{
 	"internal/deploy/release", "jetstream", "test/bench", "test/browser", "test/clients", "test/torture",
 }
 
-// root is the path of the module, relative to this package.
+// root is the path of the module relative to this package.
 const root = "../.."
 
-// limits contains the numbers of exceptions that the present module may have.
+// limits contains the permitted numbers of exceptions in the present module.
 type limits struct {
 	branchy, long, unused int
 }
 
-// readModules parses the Go files of the modules inside this one, because they use names of this
-// module.
+// readModules parses the Go files of the modules inside this module, because they use names of this module.
 func (h *house) readModules() error {
 	for _, m := range modules {
 		err := fs.WalkDir(h.fsys, m, func(p string, d fs.DirEntry, err error) error {

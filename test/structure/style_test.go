@@ -1,4 +1,4 @@
-// This file checks expressions that are difficult to read.
+// This file checks for expressions and statements that are difficult to read.
 
 package structure
 
@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// operatorsAreGrouped finds expressions that mix && and || without parentheses.
+// operatorsAreGrouped finds expressions that contain && and || without parentheses.
 func operatorsAreGrouped(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		or, ok := n.(*ast.BinaryExpr)
@@ -30,8 +30,8 @@ func operatorsAreGrouped(h *house) []string {
 	})
 }
 
-// headersChangeNothing finds if statements whose header changes an existing variable or calls a
-// function for its side effect.
+// headersChangeNothing finds if statements whose header assigns to an existing variable or calls a function for its
+// side effect.
 func headersChangeNothing(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		s, ok := n.(*ast.IfStmt)
@@ -45,8 +45,8 @@ func headersChangeNothing(h *house) []string {
 	})
 }
 
-// assignmentsAreSingle finds assignments of three or more values, unless a value uses one of the
-// assigned variables.
+// assignmentsAreSingle finds assignments of three or more values in one statement. If a value depends on one of the
+// assigned variables, the assignment is permitted.
 func assignmentsAreSingle(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		a, ok := n.(*ast.AssignStmt)
@@ -72,21 +72,21 @@ func assignmentsAreSingle(h *house) []string {
 	})
 }
 
-// maxColumns is the maximum width of a line in columns. A tab has four columns.
+// maxColumns is the maximum width of a line in columns. A tab has the width of four columns.
 const maxColumns = 120
 
-// maxLiteral is the minimum width of a string literal that may make its line longer than maxColumns.
-// Such a string, for example a regular expression, is difficult to read in two parts.
+// maxLiteral is the minimum width of a string literal that may make its line longer than maxColumns. Such a string,
+// for example a regular expression, would be difficult to read in two parts.
 const maxLiteral = 80
 
-// linesAreShort finds lines of code that are longer than maxColumns, including the other modules.
+// linesAreShort finds lines of code that are longer than maxColumns, in this module and in the modules inside it.
 func linesAreShort(h *house) (wrong []string) {
 	for _, f := range slices.Concat(h.files, h.outside) {
 		if ast.IsGenerated(f.ast) {
 			continue
 		}
 		hasLiteral := linesWithLongLiterals(f.text)
-		hasOutput := strings.Contains(f.text, "// Output:") // an example's output is compared line by line
+		hasOutput := strings.Contains(f.text, "// Output:") // The output of an example is compared line by line.
 		for i, line := range strings.Split(f.text, "\n") {
 			columns := columnsOf(line)
 			isOutput := hasOutput && strings.HasPrefix(strings.TrimSpace(line), "//")
@@ -103,8 +103,8 @@ func columnsOf(text string) int {
 	return utf8.RuneCountInString(strings.ReplaceAll(text, "\t", "    "))
 }
 
-// linesWithLongLiterals returns the numbers of the lines that contain a string literal wider than
-// maxLiteral, or a part of a multi-line string.
+// linesWithLongLiterals returns the numbers of the lines that contain a string literal wider than maxLiteral or a part
+// of a string literal with several lines.
 func linesWithLongLiterals(source string) map[int]bool {
 	lines := map[int]bool{}
 	file := token.NewFileSet().AddFile("", -1, len(source))
@@ -128,16 +128,17 @@ func linesWithLongLiterals(source string) map[int]bool {
 	}
 }
 
-// promisedBools are methods of public packages that take a bool for a dry run. Their signatures are a
-// promise to programs outside this module, and stores and layouts outside implement two of them.
+// promisedBools contains the methods of public packages that have a parameter of type bool for a dry run. Their
+// signatures cannot change, because programs outside of this module rely on them. Two of the methods are implemented
+// by stores and layouts outside of this module.
 var promisedBools = []string{
 	"(store.Compactor).Compact",
-	"(*..Memory).RedactVersions", // in the root package, whose path is "."
+	"(*..Memory).RedactVersions", // This method is in the root package, whose path is ".".
 }
 
-// argumentsHaveNames finds calls of functions, methods and function variables of this module that pass
-// the literal true or false to a parameter of type bool, because a reader of the call cannot see what
-// the literal means. Calls in tests are allowed.
+// argumentsHaveNames finds calls of functions, methods and function variables of this module that pass the literal
+// true or false to a parameter of type bool. A reader of such a call cannot see what the literal means. In tests,
+// these calls are permitted.
 func argumentsHaveNames(h *house) (wrong []string) {
 	for _, dir := range slices.Sorted(maps.Keys(h.linux())) {
 		checked := h.typeCheck(dir)
@@ -164,10 +165,10 @@ func (h *house) bareBools(checked *typed, call *ast.CallExpr) (wrong []string) {
 	}
 	signature, ok := callee.Type().Underlying().(*types.Signature)
 	if !ok {
-		return nil // a conversion
+		return nil // The call is a conversion.
 	}
 	if dir := callee.Pkg().Path(); len(h.linux()[dir]) == 0 {
-		return nil // a function of the standard library or of another module
+		return nil // The function belongs to the standard library or to another module.
 	}
 	if method, ok := callee.(*types.Func); ok && slices.Contains(promisedBools, method.FullName()) {
 		return nil
@@ -193,8 +194,8 @@ func (h *house) bareBools(checked *typed, call *ast.CallExpr) (wrong []string) {
 	return wrong
 }
 
-// calledFunction returns the function, method or variable that an expression calls, or nil if it calls
-// something else. A generic function is returned with its type parameters.
+// calledFunction returns the function, method or variable that an expression calls. If the expression calls anything
+// else, calledFunction returns nil. A generic function is returned with its type parameters.
 func calledFunction(checked *typed, call *ast.CallExpr) types.Object {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {
@@ -221,7 +222,8 @@ func calledFunction(checked *typed, call *ast.CallExpr) types.Object {
 	return nil
 }
 
-// rootName returns the name of the variable at the beginning of an expression, or "".
+// rootName returns the name of the variable at the beginning of an expression. If there is no such variable, rootName
+// returns "".
 func rootName(e ast.Expr) string {
 	for {
 		switch x := e.(type) {
@@ -241,7 +243,7 @@ func rootName(e ast.Expr) string {
 	}
 }
 
-// inspectAll calls find for each node of all files that are not generated, and returns the problems
+// inspectAll calls find for each node of all files that are not generated. It returns the problems that find reports,
 // with their positions.
 func inspectAll(h *house, find func(n ast.Node) (place ast.Node, what string)) (wrong []string) {
 	for _, f := range h.files {

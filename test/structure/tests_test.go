@@ -1,4 +1,4 @@
-// This file checks tests: they do not sleep, and their test data exists.
+// This file checks tests. They must not sleep, and their test data must exist.
 
 package structure
 
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// testsDoNotSleep finds time.Sleep in tests and test packages. It is allowed in a bubble of
-// testing/synctest, where it takes no time.
+// testsDoNotSleep finds calls of time.Sleep in tests and in packages for tests. Calls inside a bubble of
+// testing/synctest are permitted, because they take no time.
 func testsDoNotSleep(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if !f.test && !matches(f.dir, testSupport) {
@@ -34,7 +34,7 @@ func testsDoNotSleep(h *house) (wrong []string) {
 	return wrong
 }
 
-// isName reports whether e is pkg.name.
+// isName reports whether the expression e is pkg.name.
 func isName(e ast.Expr, pkg, name string) bool {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok || s.Sel.Name != name {
@@ -44,10 +44,10 @@ func isName(e ast.Expr, pkg, name string) bool {
 	return ok && x.Name == pkg
 }
 
-// dataIsThere checks that no directory of test data is empty, that each fuzz corpus has a fuzz target,
-// and that glob patterns in tests match files.
+// dataIsThere checks that no directory of test data is empty, that there is a fuzz target for each fuzz corpus, and
+// that glob patterns in tests match files.
 func dataIsThere(h *house) (wrong []string) {
-	targets := map[string]bool{} // directory/name
+	targets := map[string]bool{} // The keys have the form directory/name.
 	dirs := map[string]bool{}
 	for _, f := range h.files {
 		dirs[f.dir] = true
@@ -121,7 +121,7 @@ var testRules = []rule{
 		"testdata/fuzz/FuzzGone/1":   "go test fuzz v1\n",
 		"vfs/a_test.go":              `package vfs`,
 		"vfs/testdata/empty/":        "",
-		"vfs/testdata/fuzz/FuzzA/12": "go test fuzz v1\n", // the target is in another package
+		"vfs/testdata/fuzz/FuzzA/12": "go test fuzz v1\n", // The fuzz target is in another package.
 	}, []string{
 		"a_test.go:4:12: the glob \"testdata/*.json\" finds nothing",
 		"testdata/fuzz/FuzzGone: there is no fuzz target",

@@ -1,4 +1,4 @@
-// This file checks package comments, first comments, and marks of unfinished work.
+// This file checks package comments, the comments at the start of files, and marks of unfinished work.
 
 package structure
 
@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// packagesAreDescribed checks that each package has one package comment, in code that is not a test
-// unless the package has only tests, and that each file begins with a comment about its purpose.
+// packagesAreDescribed checks that each package has exactly one package comment, and that each file begins with a
+// comment about its purpose. The package comment must not be in a test file unless the package has only tests.
 func packagesAreDescribed(h *house) (wrong []string) {
 	comments := map[string][]string{}
 	for _, f := range h.files {
 		switch {
 		case f.ast.Doc.Text() == "":
 		case f.test && strings.HasPrefix(f.ast.Doc.Text(), "Package "+f.ast.Name.Name+" "):
-			// A package that has only tests is described in one of them.
+			// A package that has only tests is described in one of the test files.
 		case f.test:
 			wrong = append(wrong, f.path+": a test's first comment is a package comment; leave a line between")
 		default:
@@ -44,11 +44,12 @@ func packagesAreDescribed(h *house) (wrong []string) {
 	return wrong
 }
 
-// unfinished matches marks of unfinished work. The words are split so that this file does not contain
-// them.
+// unfinished matches marks of unfinished work. The words in the expression are split so that this file itself does not
+// contain the marks.
 var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX)\b`)
 
-// nothingIsLeftForLater checks the comments of Go files and the whole text of other files.
+// nothingIsLeftForLater finds marks of unfinished work in the comments of Go files and in the whole text of other
+// files.
 func nothingIsLeftForLater(h *house) (wrong []string) {
 	found := func(p, text string) {
 		if m := unfinished.FindString(text); m != "" {

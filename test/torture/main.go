@@ -1,7 +1,7 @@
-// This file is the command line of the program.
+// This file implements the command line of the program.
 
-// Command torture runs campaigns (long randomized tests with faults) on the store, for any length of time. "go
-// test" runs a short form of each campaign. Run the command in its directory:
+// Command torture runs campaigns on the store for any length of time. Campaigns are long randomized tests with faults.
+// "go test" runs a short form of each campaign. The command must be run in its directory:
 //
 //	go run . crash  --images 100000000 --procs 2
 //	go run . crash  --images 100000000 --procs 2 --short
@@ -14,18 +14,17 @@
 //	go run . mutants --short
 //	go test ./workload -rapid.checks=100000 -rapid.steps=60
 //
-// crash stops the disk at every operation of scripts made from seeds, and examines every possible
-// disk after such a crash, some of them after a second crash during recovery. It also kills one
-// process at every operation and lets the second process continue. ioerr makes every operation
-// fail, once or permanently. flip flips every bit of small stores, truncates the stores to every
-// length, and zeroes, duplicates, misplaces and restores sectors. linear runs goroutines in several
-// processes, kills some of the processes, and checks the histories for linearizability. mutants
-// breaks the library and the disk deliberately, in every way listed in sabotage.go, and checks that
-// the campaigns notice.
+// The campaign crash generates scripts from seeds, stops the disk at each operation of the scripts, and examines each
+// possible state of the disk after such a crash. It examines some of the states after a second crash during recovery.
+// It also kills one process at each operation and lets a second process continue. The campaign ioerr makes each
+// operation fail, once or permanently. The campaign flip flips each bit of small stores, truncates the stores to each
+// length, and zeroes, duplicates, misplaces and restores sectors. The campaign linear runs goroutines in several
+// processes, kills some of the processes, and checks the histories for linearizability. The campaign mutants
+// deliberately breaks the library and the disk in each way that is listed in sabotage.go, and checks that the other
+// campaigns notice this.
 //
-// All results depend only on the seed. Exceptions are the results of linear and procs, which also
-// depend on the scheduler. A violation is printed with the command that repeats it, and the exit
-// status is 1.
+// All results depend only on the seed, except the results of linear and procs, which also depend on the scheduler. If
+// there is a violation, the command that repeats it is printed, and the exit status is 1.
 package main
 
 import (
@@ -49,8 +48,8 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// campaign is a campaign with a name. seed runs one seed and returns the counts, in the
-// order of the field counts, and the violation or nil.
+// campaign is a campaign with a name. The function runSeed runs the campaign with one seed. It returns the counts in
+// the order of countNames, and the violation or nil.
 type campaign struct {
 	name       string
 	countNames []string
@@ -146,7 +145,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// runSeeds runs seeds on all processors until the limit is reached.
+// runSeeds runs the campaign with different seeds on all processors until the limit is reached.
 func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fl.SetOutput(stderr)
@@ -176,9 +175,9 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	f.setup.DiskFault = workload.DiskFault(broken)
-	// Little memory is alive and much is garbage, so collect less often.
+	// Only a little memory is in use at any time and there is much garbage, so collect garbage less often.
 	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but do not use all memory
+	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // However, do not use all memory of the machine.
 	p := progress{
 		campaign: c,
 		out:      stderr,
@@ -188,8 +187,8 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
-	// After an interrupt, a campaign finishes the current seeds and prints its counts. A second
-	// interrupt ends the campaign at once.
+	// After an interrupt, the campaign finishes the current seeds and prints its counts. A second interrupt ends the
+	// campaign immediately.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -230,7 +229,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// progress adds up the counts and, on a terminal, shows the progress.
+// progress adds up the counts. On a terminal, it also shows them while the campaign runs.
 type progress struct {
 	campaign  campaign
 	out       io.Writer

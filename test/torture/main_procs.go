@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// procsChild is the subcommand with which the campaign starts this program again.
+// procsChild is the name of the subcommand with which the campaign starts this program again.
 const procsChild = "procs-child"
 
 func runProcs(args []string, stdout, stderr io.Writer) int {
@@ -74,8 +74,8 @@ func runProcsChild(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// runInScratchDir calls run with a new directory. The directory is kept if run reports a problem
-// with its contents.
+// runInScratchDir calls run with a new directory. If run finds a problem with the contents of the directory, which
+// means that clean is false and err is nil, the directory is kept. Otherwise, it is removed.
 func runInScratchDir(campaign string, stderr io.Writer, run func(dir string) (clean bool, err error)) int {
 	dir, err := os.MkdirTemp("", "oxbow-"+campaign+"-")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/syscalls"
 )
 
-// syscallsChild is the subcommand with which the campaign starts this program again.
+// syscallsChild is the name of the subcommand with which the campaign starts this program again.
 const syscallsChild = "syscalls-child"
 
 func runSyscalls(args []string, stdout, stderr io.Writer) int {
@@ -45,7 +45,7 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 		rep, err := syscalls.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
 		if len(rep.Violations) > 0 {
-			// The violations name their points in strace's syntax, so no seed is needed.
+			// Violations specify their points in the syntax of strace, so no seed is necessary.
 			fmt.Fprintln(stdout, "  repeat: cd test/torture && go run . syscalls")
 		}
 		return len(rep.Violations) == 0, err

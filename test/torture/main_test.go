@@ -1,4 +1,4 @@
-// Tests of the command.
+// Tests of the command line.
 
 package main
 
@@ -34,7 +34,7 @@ func TestCommand(t *testing.T) {
 
 var errBroken = errors.New("it broke")
 
-// A violation is printed with the command that repeats it.
+// TestViolationIsPrinted tests that a violation is printed with the command that repeats it.
 func TestViolationIsPrinted(t *testing.T) {
 	c := campaign{"broken", []string{"tries"}, func(seed uint64, f flags) ([]int, error) {
 		if seed == 3 {

@@ -1,7 +1,7 @@
 //go:build !unix
 
-// This file is for systems without signals for killing processes, which have no such
-// campaigns.
+// This file is for operating systems without signals that kill processes. They have no campaigns that start other
+// processes.
 
 package main
 

@@ -1,13 +1,13 @@
 //go:build unix && !linux
 
-// This file lists the campaigns with processes that run on Unix.
+// This file lists the campaigns on Unix that start other processes.
 
 package main
 
 import "io"
 
-// processes are the campaigns that start other processes, and the subcommands with which
-// they start this program.
+// processes contains the campaigns that start other processes, and the subcommands with which they start this program
+// again.
 var processes = map[string]func(args []string, stdout, stderr io.Writer) int{
 	"mutants":  runMutants,
 	"procs":    runProcs,

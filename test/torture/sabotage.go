@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file lists the deliberate faults, and the campaign that must notice each.
+// This file lists the deliberate faults. For each fault, it specifies the campaign that must notice the fault.
 
 package main
 
@@ -25,15 +25,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// sabotage is a guarantee that the disk or the library breaks.
+// sabotage is a deliberate fault. The disk or the library does not give a certain guarantee.
 type sabotage struct {
 	name      string
-	diskFault string // fault of the disk or, for procs, of files and locks
+	diskFault string // fault of the disk, or for the campaign procs, fault of files and locks
 	mutant    string // fault of the library
-	campaign  string // the campaign that must notice: a key of hunts, "procs", or "PACKAGE TEST"
+	campaign  string // campaign that must notice the fault: a key of campaignCommands, "procs", or "PACKAGE TEST"
 }
 
-// campaignCommands are the campaigns that run seeds. Each stops at the first violation.
+// campaignCommands contains the commands of the campaigns that run seeds. Each campaign stops at the first violation.
 var campaignCommands = map[string]string{
 	"crash":         "crash --deep 300 --count 40",
 	"crash --short": "crash --deep 300 --count 40 --short",
@@ -42,8 +42,8 @@ var campaignCommands = map[string]string{
 	"linear":        "linear --count 100",
 }
 
-// sabotages lists all deliberate faults. The campaign "crash --short" must notice everything
-// that crash must notice, because most disks of the long form use short texts, too.
+// sabotages contains all deliberate faults. The campaign "crash --short" must notice all faults that crash must
+// notice, because most disks of the long form also use short texts.
 var sabotages = []sabotage{
 	{"no sync after an append", "no-append-sync", "", "crash"},
 	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
@@ -154,8 +154,7 @@ var sabotages = []sabotage{
 	{"op ids ignored, processes", "", "op-ids-ignored", "procs"},
 }
 
-// runMutants implements the command mutants: it tries every sabotage and prints which were
-// noticed.
+// runMutants implements the command mutants. It runs each sabotage, and prints which of them were noticed.
 func runMutants(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	fl.SetOutput(stderr)
@@ -199,19 +198,21 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	})
 }
 
-// recoveryCampaign is the hunt that runs the campaign with damaged memories.
+// recoveryCampaign is the value of sabotage.campaign for the campaign with damaged memories.
 const recoveryCampaign = "./test/torture/recovery TestRecovery"
 
-// logstorePackage is the beginning of a hunt that runs a test of the log store.
+// logstorePackage is the beginning of the value of sabotage.campaign for a test of the log store.
 const logstorePackage = "./internal/log/logstore "
 
-// mdtreePackage is the package of dump and load, and twoSidesTest the campaign over trees that two sides edit.
+// mdtreePackage is the package with the commands dump and load. twoSidesTest is the campaign with trees that two sides
+// edit.
 const (
 	mdtreePackage = "./internal/tree/mdtree "
 	twoSidesTest  = mdtreePackage + "TestTwoSides"
 )
 
-// planSabotage returns the sabotages, with their campaigns in the short or the long form.
+// planSabotage returns the sabotages. Their campaigns are in the short form if short is true, and otherwise in the
+// long form.
 func planSabotage(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
@@ -229,7 +230,7 @@ func planSabotage(short bool) []sabotage {
 	return all
 }
 
-// isLong reports whether the campaign that must notice the sabotage is too long for the short form.
+// isLong reports whether the campaign that must notice the sabotage takes too long for the short form.
 func (s sabotage) isLong() bool {
 	switch {
 	case s.campaign == "procs", s.campaign == recoveryCampaign:
@@ -240,15 +241,15 @@ func (s sabotage) isLong() bool {
 	return false
 }
 
-// saboteur runs sabotages. Those with processes run one at a time at the end, because they
-// depend on timing.
+// saboteur runs sabotages. Sabotages with processes run one after the other at the end, because their results depend
+// on timing.
 type saboteur struct {
 	root, dir, executable string
 	out                   io.Writer
 
 	mu          sync.Mutex // guards the following fields
 	pending     []sabotage
-	builds      map[string]func() (string, error) // builds of the program, by mutant
+	builds      map[string]func() (string, error) // builds of the program, by the name of the mutant
 	missedCount int
 }
 
@@ -301,7 +302,7 @@ func (r *saboteur) nextSabotage() (s sabotage, ok bool) {
 	return s, true
 }
 
-// trySabotage runs one sabotage and prints the result.
+// trySabotage runs a sabotage and prints the result.
 func (r *saboteur) trySabotage(ctx context.Context, s sabotage) {
 	start := time.Now()
 	noticed, err := r.isNoticed(ctx, s)
@@ -325,7 +326,7 @@ func (r *saboteur) missedError(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// buildProgram returns the path of this program with the mutant, which is built only once.
+// buildProgram returns the path of this program with a mutant. For each mutant, the program is built only once.
 func (r *saboteur) buildProgram(ctx context.Context, mutant string) (string, error) {
 	if mutant == "" {
 		return r.executable, nil
@@ -344,7 +345,7 @@ func (r *saboteur) buildProgram(ctx context.Context, mutant string) (string, err
 	return build()
 }
 
-// isNoticed runs the campaign that must notice the sabotage, and reports whether it did.
+// isNoticed runs the campaign that must notice the sabotage, and reports whether the campaign noticed it.
 func (r *saboteur) isNoticed(ctx context.Context, s sabotage) (bool, error) {
 	if pkg, test, ok := strings.Cut(s.campaign, " Test"); ok {
 		m, err := mutants.FindMutant(s.mutant)
@@ -379,8 +380,7 @@ func (r *saboteur) isNoticed(ctx context.Context, s sabotage) (bool, error) {
 	return false, err
 }
 
-// breakProcesses runs the campaign with processes in which the writing and reading processes are
-// broken.
+// breakProcesses runs the campaign with processes. The processes that write and read have the fault of the sabotage.
 func (r *saboteur) breakProcesses(ctx context.Context, s sabotage, program string) (bool, error) {
 	home, err := os.MkdirTemp(r.dir, "home-")
 	if err != nil {
@@ -390,6 +390,6 @@ func (r *saboteur) breakProcesses(ctx context.Context, s sabotage, program strin
 		Mutant: []string{program, procsChild}, Writers: 4, Readers: 2,
 		Duration: 20 * time.Second, DisturbEvery: 100 * time.Millisecond, CompactEvery: 100 * time.Millisecond}
 	rep, err := procs.Run(ctx, o, io.Discard)
-	// A violation that is found only at the end does not count.
+	// A violation that is found only at the end of the campaign does not count.
 	return len(rep.Violations) > 0 && rep.Duration <= o.Duration, err
 }

@@ -1,7 +1,6 @@
-// This program generates the table of letters and their base letters without marks.
+// This program generates the table of letters with marks and of their base letters.
 
-// Command gen writes decompositions.go from Unicode's canonical decompositions in
-// golang.org/x/text.
+// Command gen writes the file decompositions.go from Unicode's canonical decompositions in golang.org/x/text.
 package main
 
 import (

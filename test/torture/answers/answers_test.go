@@ -1,12 +1,12 @@
 //go:build unix
 
-// Package answers checks the answers of the built program while several processes write to one
-// home. Each answer must be about the change that its own call made, and no call that was read may
-// be lost. With OXBOW_LONG the tests run in full:
+// Package answers tests the answers of the built program while several processes write to the same home. Each answer
+// must refer to the change that its own call made, and no call that the program received may be lost. If OXBOW_LONG is
+// set, the tests run in their long form:
 //
 //	OXBOW_LONG=1 go test -v -timeout 30m ./answers
 //
-// OXBOW_PROGRAM names another build of the program, such as an older one, to be tested.
+// OXBOW_PROGRAM can specify another build of the program, for example an older one. The tests then use this build.
 package answers
 
 import (
@@ -33,7 +33,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// count returns how many calls a test makes.
+// count returns the number of calls that a test makes. It returns short or long, depending on OXBOW_LONG.
 func count(short, long int) int {
 	if os.Getenv("OXBOW_LONG") != "" {
 		return long
@@ -44,7 +44,7 @@ func count(short, long int) int {
 // TestMain builds the program once.
 func TestMain(m *testing.M) { os.Exit(main(m)) }
 
-var program = os.Getenv("OXBOW_PROGRAM") // its path
+var program = os.Getenv("OXBOW_PROGRAM") // path of the program
 
 func main(m *testing.M) int {
 	if program == "" {
@@ -65,7 +65,7 @@ func main(m *testing.M) int {
 	return m.Run()
 }
 
-// newHome returns a home with the entry that the tests change.
+// newHome returns a home that contains the entry which the tests change.
 func newHome(t *testing.T) string {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
@@ -75,21 +75,21 @@ func newHome(t *testing.T) string {
 	return home
 }
 
-// command returns a command on the home.
+// command returns a command that uses the home.
 func command(home string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "OXBOW_HOME="+home)
 	return cmd
 }
 
-// answer is what a call that wrote a text was told.
+// answer contains what the program answered to a call that wrote a text.
 type answer struct {
-	wrote, said string // the text that the call wrote, and that the answer has
+	wrote, said string // the text that the call wrote, and the text in the answer
 	version     uint64
-	etag        string // "" if the answer has none
+	etag        string // the ETag in the answer ("" if there is none)
 }
 
-// judge compares answers with the log of the home.
+// judge compares the answers with the log of the home.
 func judge(t *testing.T, home string, answers []answer) {
 	t.Helper()
 	m, err := oxbow.Open(filepath.Join(home, "memory.oxbow"), nil)
@@ -155,7 +155,7 @@ func remember(id int, name, text string) string {
 var versionIn = regexp.MustCompile(`version (\d+)`)
 var snippetIn = regexp.MustCompile("(?s)```snippet\n(.*?)\n```")
 
-// message is an answer of the protocol.
+// message is an answer of the Model Context Protocol.
 type message struct {
 	ID     any
 	Result struct {
@@ -165,7 +165,7 @@ type message struct {
 	Error *struct{ Message string }
 }
 
-// Eight processes of oxbow mcp write one entry.
+// TestProcesses tests the answers of eight processes of "oxbow mcp" that write the same entry.
 func TestProcesses(t *testing.T) {
 	home := newHome(t)
 	const processes = 8
@@ -218,7 +218,7 @@ func TestProcesses(t *testing.T) {
 	judge(t, home, answers)
 }
 
-// told reads the answer to a call that wrote a text.
+// told parses the answer to a call that wrote a text. It returns false if the line is not such an answer.
 func told(line, text string) (a answer, ok bool) {
 	var m message
 	if json.Unmarshal([]byte(line), &m) != nil || m.Error != nil || m.Result.IsError || len(m.Result.Content) == 0 {
@@ -234,7 +234,7 @@ func told(line, text string) (a answer, ok bool) {
 	return a, true
 }
 
-// Two servers on one home answer eight clients, which write one entry.
+// TestServers tests the answers of two servers with the same home to eight clients that write the same entry.
 func TestServers(t *testing.T) {
 	home := newHome(t)
 	secret := "a-token-of-enough-length-for-it"
@@ -314,8 +314,8 @@ func put(url, secret, text string) (a answer, err error) {
 	return answer{text, e.Snippet, e.Version, res.Header.Get("ETag")}, err
 }
 
-// A batch of notes goes through a pipe into oxbow mcp, beside loops that keep the
-// processors busy. All notes are kept, and all calls are answered.
+// TestPipe writes many notes through a pipe to "oxbow mcp" while loops keep the processors busy. All notes must be
+// stored, and all calls must be answered.
 func TestPipe(t *testing.T) {
 	home := newHome(t)
 	notes := count(1000, 3000)

@@ -1,5 +1,4 @@
-// Command platform is a minimal program that uses a memory. The tests build the program for WASI
-// and run it there.
+// Command platform is a minimal program that uses a memory. The tests compile the program for WASI and run it there.
 package main
 
 import (
@@ -21,8 +20,8 @@ func main() {
 
 var errUsage = errors.New("usage: platform remember FILE NAME CONTENT | recall FILE QUERY | check FILE")
 
-// run executes one command on the memory in a file. Each command opens the file again, so
-// that its output was read from the file.
+// run executes one command on the memory in a file. Each command opens the file again, so that its output comes from
+// the file.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) < 2 {
 		return errUsage

@@ -1,6 +1,5 @@
-// The library under WASI: the program is built for wasip1 and
-// run in wazero, each run a new process that has nothing but the directory it
-// was given.
+// Tests of the library under WASI. The program is compiled for wasip1 and runs in wazero. Each run is a new process
+// that has only access to the directory that it receives.
 
 package main
 
@@ -22,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// guest is a program for wasip1, compiled once and run often.
+// guest is a program for wasip1 that is compiled once and run many times.
 type guest struct {
 	runtime wazero.Runtime
 	module  wazero.CompiledModule
@@ -40,8 +39,7 @@ func buildGuest(t *testing.T) guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The interpreter starts at once; compiling 5 MB ahead takes longer than
-	// all the runs of this test.
+	// The interpreter starts immediately. Compiling 5 MB in advance would take longer than all runs of this test.
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
 	t.Cleanup(func() { r.Close(t.Context()) })
 	if _, err := wasi_snapshot_preview1.Instantiate(t.Context(), r); err != nil {
@@ -54,7 +52,7 @@ func buildGuest(t *testing.T) guest {
 	return guest{r, m}
 }
 
-// run is one process: it sees dir as /home and nothing else of the host.
+// run runs the program as a process. The process sees dir as /home and has no access to other files of the host.
 func (g guest) run(t *testing.T, dir string, args ...string) (stdout, stderr string, code uint32) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -87,7 +85,7 @@ func TestWASI(t *testing.T) {
 	const file = "/home/deep/memory.oxbow"
 	must("", "recall", file, "tuesday")
 	must("remembered deploy as change 1\n", "remember", file, "deploy", "We ship on Tuesdays.")
-	// A second process recalls what the first kept, and adds to it.
+	// A second process recalls what the first process remembered, and adds an entry.
 	must("deploy: We ship on Tuesdays.\n", "recall", file, "when do we ship")
 	must("remembered lunch as change 2\n", "remember", file, "lunch", "Noodles.")
 	must("remembered deploy as change 3\n", "remember", file, "deploy", "We ship on Fridays.")
@@ -109,7 +107,7 @@ func TestWASI(t *testing.T) {
 	}
 	must("host: Written outside.\n", "recall", file, "outside")
 
-	// What it was not given it does not reach.
+	// The process cannot read a directory that it did not receive.
 	outside := t.TempDir()
 	_, errs, code := g.run(t, dir, "remember", filepath.ToSlash(outside)+"/memory.oxbow", "a", "b")
 	if names, err := os.ReadDir(outside); code == 0 || errs == "" || err != nil || len(names) != 0 {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file implements the auditor. The auditor reads the log while the log grows, compares the log
-// with the acknowledged changes, and compacts the history that has been read.
+// This file implements the auditor. The auditor reads the log while the log grows, compares the log with the
+// acknowledged changes, and compacts the part of the history that it has read.
 
 package procs
 
@@ -18,16 +18,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// keptChanges is the number of changes that a compaction keeps although they have been read.
+// keptChanges is the number of the newest read changes that a compaction does not remove from the history.
 const keptChanges = 100
 
-// auditor reads the log with a memory of its own that stays open.
+// auditor reads the log with its own memory, which stays open.
 type auditor struct {
 	run         *run
 	memory      *oxbow.Memory
-	readCount   uint64      // number of changes read
-	changeTimes []time.Time // times of the last changes read, at most slack
-	changes     int         // number of changes found that a lane made
+	readCount   uint64      // number of changes that were read
+	changeTimes []time.Time // times of the last keptChanges changes that were read
+	changes     int         // number of read changes that lanes made
 }
 
 func newAuditor(r *run) (*auditor, error) {
@@ -38,8 +38,8 @@ func newAuditor(r *run) (*auditor, error) {
 	return &auditor{run: r, memory: m}, nil
 }
 
-// readNewChanges reads the new changes in the log. For changes that were answered before it began,
-// the verdict is final.
+// readNewChanges reads the new changes in the log. For changes that were answered before readNewChanges was called,
+// the result of the comparison is final.
 func (a *auditor) readNewChanges(ctx context.Context) error {
 	open := a.run.ledger.openChanges()
 	var news []oxbow.Change
@@ -111,8 +111,8 @@ func (a *auditor) settleChanges(open map[string]change) error {
 	return nil
 }
 
-// auditUntilEnd audits and compacts until the campaign is over. The compactor is a process of the
-// campaign too, and is sometimes killed while it works.
+// auditUntilEnd audits and compacts until the campaign is over. The compactor is also a process of the campaign and is
+// sometimes killed during a compaction.
 func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 	var kills sync.WaitGroup
 	defer kills.Wait()
@@ -133,7 +133,7 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 		if len(a.changeTimes) < keptChanges {
 			continue
 		}
-		if rnd.IntN(3) == 0 { // a compaction takes a few milliseconds
+		if rnd.IntN(3) == 0 { // A compaction takes a few milliseconds.
 			after := time.Duration(rnd.Int64N(int64(8 * time.Millisecond)))
 			kills.Go(func() {
 				if a.run.waitOrEnd(ctx, after) && compactor.kill() {
@@ -141,7 +141,7 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 				}
 			})
 		}
-		// Every change before the oldest of these was read, so it may be dropped.
+		// All changes before the oldest of these times were read, so they may be removed from the history.
 		ans, retries, err := compactor.callUntilAnswered(ctx, call{Verb: verbCompact, Before: a.changeTimes[0]})
 		a.run.retries.Add(int64(retries))
 		switch {
@@ -167,7 +167,7 @@ func (a *auditor) auditFinalState(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening the store in the end: %w", err)
 	}
-	// The next compaction removes the remains of killed compactions.
+	// The next compaction removes the remaining files of killed compactions.
 	var errs []error
 	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now()}); err != nil {
 		errs = append(errs, fmt.Errorf("refused: compacting in the end: %w", err))

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// disturbProcesses kills and pauses processes at random times until the campaign is over, with a mean
-// interval of every. Two in five actions are pauses of 1 to 200 ms. When it returns, all
-// paused processes have been resumed.
+// disturbProcesses kills and pauses processes at random times until the campaign is over. The mean interval is every.
+// Two of five actions are pauses of 1 to 200 ms. When disturbProcesses returns, no process is paused.
 func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*proc, every time.Duration) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()
@@ -37,7 +36,7 @@ func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*pro
 	}
 }
 
-// waitOrEnd waits for d and reports whether the campaign continues.
+// waitOrEnd waits for the duration d. If the campaign ends before this, waitOrEnd returns false.
 func (r *run) waitOrEnd(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

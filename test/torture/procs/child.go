@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file implements the child process that uses the library as an embedding program
-// would.
+// This file implements the child process that uses the library. It uses the library in the same way as a program that
+// embeds the library.
 
 package procs
 
@@ -21,12 +21,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// storeFile is the name of the store in its home, as in the real program.
+// storeFile is the name of the store in its home. It is the same name as in the real program.
 const storeFile = "memory.oxbow"
 
-// Child is the main function of a child process that uses the library. It reads calls from in and
-// writes the answers to out, until in ends. The arguments are --home DIR and, to break the store
-// deliberately, --fault NAME (see [Faults]).
+// Child is the main function of a child process that uses the library. It reads calls from in and writes the answers
+// to out until in ends. The arguments are --home DIR, and --fault NAME to break the store deliberately (see [Faults]).
 func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	fs := flag.NewFlagSet("child", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -106,13 +105,13 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (ans
 		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.IfVersion})
 		return answer{Version: e.Version}, err
 	case verbForget:
-		// There is no version to return: the library only reports success.
+		// The answer contains no version, because the library only reports success.
 		return answer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.IfVersion})
 	case verbGet:
 		e, err := m.Get(ctx, c.Name)
 		return answer{Version: e.Version, Content: e.Content}, err
 	case verbGlance:
-		// Open a memory for a single recall, as a short-lived program does.
+		// Open a memory for a single recall, as a program that runs only for a short time does.
 		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
 		workload.KeepSnapshots(opts)
 		once, err := oxbow.Open(storeFile, opts)

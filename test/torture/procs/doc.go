@@ -1,23 +1,23 @@
 // This file documents the campaign with real processes.
 
-// Package procs runs a campaign in which real processes write and read one home, while the campaign kills and pauses
-// the processes at random. The processes use the home through standard streams, HTTP and the library.
+// Package procs runs a campaign in which real processes write and read the same home, while the campaign kills and
+// pauses the processes at random times. The processes use the home through standard streams, HTTP and the library.
 //
-// The campaign controls all processes. Therefore it knows for every change whether it was acknowledged, refused, or in
-// progress when its process died. If a process dies, a replacement process repeats the change with the same op ID. The
-// campaign checks these guarantees, and reports violations:
+// The campaign controls all processes. Therefore it knows for each change whether the change was acknowledged,
+// refused, or in progress when its process died. If a process dies, the process that replaces it repeats the change
+// with the same op ID. The campaign checks these guarantees, and reports violations:
 //
-//   - An acknowledged change is in the log once, under the number that was acknowledged. A refused change is not in the
+//   - An acknowledged change is in the log exactly once, with the acknowledged number. A refused change is not in the
 //     log, and the log contains no other changes.
-//   - A read shows every change that was acknowledged before the read began, whichever process made it, and nothing
-//     older than the same reader saw before.
+//   - A read shows each change that was acknowledged before the read began, regardless of the process that made the
+//     change. It shows nothing older than earlier reads of the same reader.
 //   - No call fails on a healthy disk, and no process ends by itself.
-//   - In the end, the entries are the result of the acknowledged changes, and Check finds no problem.
+//   - At the end, the entries are the result of the acknowledged changes, and Check finds no problem.
 //
-// The processes that use the library can be given a fault, to prove that the campaign would notice the fault (see
+// A fault can be added to the processes that use the library, to prove that the campaign notices the fault (see
 // [Faults]). The campaign needs signals, so it runs only on Unix.
 //
-// From the directory test/torture:
+// This command runs the campaign in the directory test/torture:
 //
 //	go run . procs --duration 1h
 package procs

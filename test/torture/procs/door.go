@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file defines calls and answers, which are the same for each transport, and the
-// transport of child processes.
+// This file defines calls and answers, which are the same for all transports. It also defines the transport of child
+// processes.
 
 package procs
 
@@ -22,9 +22,10 @@ const (
 	verbForget   = "forget"
 	verbGet      = "get"
 	verbRecall   = "recall"
-	verbGlance   = "glance"  // recall with a memory opened for this call; only for children that use the library
-	verbNames    = "names"   // all entries; only for children that use the library
-	verbCompact  = "compact" // only for children that use the library
+	// recall with a memory that is opened for this call (only for children that use the library)
+	verbGlance  = "glance"
+	verbNames   = "names"   // list of all entries (only for children that use the library)
+	verbCompact = "compact" // compaction (only for children that use the library)
 )
 
 // call is a request to a process.
@@ -36,10 +37,10 @@ type call struct {
 	OpID      string    `json:"op_id,omitempty"`
 	IfVersion uint64    `json:"if,omitempty"`
 	Query     string    `json:"query,omitempty"`
-	Before    time.Time `json:"before,omitzero"` // for compact
+	Before    time.Time `json:"before,omitzero"` // argument of a compaction
 }
 
-// Reasons of a refusal.
+// These are the reasons for a refusal.
 const (
 	refusedConflict = "conflict"
 	refusedMissing  = "not found"
@@ -49,31 +50,31 @@ const (
 // answer is the answer of a process to a call.
 type answer struct {
 	ID      uint64            `json:"id"`
-	Version uint64            `json:"version,omitempty"` // of the entry or, for forget, the number of the change
-	Content string            `json:"content,omitempty"` // for get
-	Names   map[string]uint64 `json:"names,omitempty"`   // for names, recall and glance: versions by name
-	Refusal string            `json:"refused,omitempty"` // one of the words above, or an error message
+	Version uint64            `json:"version,omitempty"` // version of the entry (for forget: number of the change)
+	Content string            `json:"content,omitempty"` // content of the entry (for get)
+	Names   map[string]uint64 `json:"names,omitempty"`   // versions by name (for names, recall and glance)
+	Refusal string            `json:"refused,omitempty"` // reason for a refusal, or an error message
 }
 
-// connection is the connection to one process. Several goroutines may use it at the same time. An
-// error means that the process is gone, so that the outcome of the call is not known.
+// connection is the connection to a process. Several goroutines may use it at the same time. If a call returns an
+// error, the process has ended, so that the outcome of the call is not known.
 type connection interface {
 	call(ctx context.Context, c call) (answer, error)
 
-	// closeInput tells the process, if the transport supports it, that no more calls follow.
+	// closeInput tells the process that no more calls follow, if the transport supports this.
 	closeInput()
 }
 
-// errProcessGone is the error of a call if its process ended before answering.
+// errProcessGone is the error of a call if its process ended before it answered.
 var errProcessGone = errors.New("the process is gone")
 
-// lineConnection is the door of a child process that runs [Child]. Requests and answers are JSON
-// lines.
+// lineConnection is the connection to a child process that runs [Child]. Requests and answers are lines of JSON.
 type lineConnection struct {
-	mu           sync.Mutex // guards in, next and open
-	in           io.WriteCloser
-	nextID       uint64
-	pendingCalls map[uint64]chan answer // nil after the process is gone
+	mu     sync.Mutex // guards in, next and open
+	in     io.WriteCloser
+	nextID uint64
+	// calls that were not answered yet, by their IDs (nil after the process has ended)
+	pendingCalls map[uint64]chan answer
 }
 
 func newLineConnection(in io.WriteCloser, out io.Reader) *lineConnection {

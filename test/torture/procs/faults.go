@@ -1,7 +1,6 @@
 //go:build unix
 
-// This file implements deliberate faults of files and locks, to prove that the campaign
-// notices them.
+// This file implements deliberate faults of files and locks. They prove that the campaign notices such faults.
 
 package procs
 
@@ -20,24 +19,23 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the faults.
+// These are the names of the faults.
 const (
-	faultNoLock    = "no-lock"    // the lock excludes no process
-	faultNoNote    = "no-note"    // the note about the log in the lock file is not kept
+	faultNoLock    = "no-lock"    // the lock does not exclude other processes
+	faultNoNote    = "no-note"    // the note about the log in the lock file is not stored
 	faultFcntlLock = "fcntl-lock" // the lock uses fcntl, and the program also reads the lock file
-	readsLockFile  = "curious"    // not a fault: the program also reads the lock file
+	readsLockFile  = "curious"    // this is not a fault: the program also reads the lock file
 )
 
-// Faults returns the faults of files and locks that a run can have. Each is a name or
-// several names separated by commas. The log itself notices many faults with the note in the
-// lock file. With no-note, only the campaign can notice them. The fault no-note by itself
-// breaks no guarantee.
+// Faults returns the faults of files and locks that a run can have. Each element of the result is a name, or several
+// names separated by commas. With the note in the lock file, the log itself notices many faults. With no-note in
+// addition, only the campaign can notice them. The fault no-note alone does not violate any guarantee.
 func Faults() []string {
 	return []string{faultFcntlLock, faultFcntlLock + "," + faultNoNote, faultNoLock, faultNoLock + "," + faultNoNote}
 }
 
-// withFaults returns dir with the given faults. If a fault needs a process that reads the lock
-// file, that process reads it until ctx ends.
+// withFaults returns a file system in dir with the given faults. If a fault needs a process that reads the lock file,
+// this process reads it until ctx ends.
 func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
 	f := &faultFS{FS: dir, home: home, faults: map[string]bool{}}
 	for name := range strings.SplitSeq(faults, ",") {
@@ -53,8 +51,8 @@ func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, 
 	return f, nil
 }
 
-// keepReadingLockFile repeatedly opens, reads and closes the lock file, like a program that shows
-// which process is writing. This must not affect the lock.
+// keepReadingLockFile repeatedly opens, reads and closes the lock file, like a program that shows which process is
+// writing. This must not affect the lock.
 func keepReadingLockFile(ctx context.Context, path string) {
 	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
@@ -71,11 +69,11 @@ func keepReadingLockFile(ctx context.Context, path string) {
 	}
 }
 
-// faultFS is a directory with a broken lock.
+// faultFS is a directory in which locks or files have a fault.
 type faultFS struct {
 	vfs.FS
 	home   string
-	faults map[string]bool // faults
+	faults map[string]bool // names of the faults
 }
 
 // OpenLock implements [vfs.FS].
@@ -109,14 +107,14 @@ type discardingFile struct{ vfs.File }
 
 func (discardingFile) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
 
-// unenforcedLock is a lock that excludes no process.
+// unenforcedLock is a lock that does not exclude other processes.
 type unenforcedLock struct{ vfs.Lock }
 
 func (unenforcedLock) TryLock() (bool, error) { return true, nil }
 func (unenforcedLock) Unlock() error          { return nil }
 
-// posixLock is a lock made with fcntl. It belongs to the process, and is released if the
-// process closes any handle of the same file.
+// posixLock is a lock with fcntl. It belongs to the process, and is released if the process closes any handle of the
+// same file.
 type posixLock struct {
 	file *os.File
 

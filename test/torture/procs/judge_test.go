@@ -1,6 +1,6 @@
 //go:build unix
 
-// The verdicts: each sort of violation, from a store and a ledger made for it.
+// Tests that each kind of violation is found, with a store and a ledger that are made for the test.
 
 package procs
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A log is held against a ledger in which the change "op" of "a" was
-// acknowledged as change 1.
+// TestAudit compares logs with a ledger that contains the change "op" of the entry "a", which was acknowledged as
+// change 1.
 func TestAudit(t *testing.T) {
 	type m = *oxbow.Memory
 	put := func(t *testing.T, m m, name, content string) {
@@ -27,7 +27,7 @@ func TestAudit(t *testing.T) {
 		what  string
 		store func(t *testing.T, m m)
 		more  func(l *ledger)
-		want  string // how the error begins; "" for none
+		want  string // beginning of the error ("" if there must be no error)
 	}{
 		{"as it should be", func(t *testing.T, m m) { put(t, m, "a", "op a") }, nil, ""},
 		{"the change is missing", func(t *testing.T, m m) {}, nil, "lost: op of"},
@@ -95,7 +95,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// A read of "a" is held against what was known before and after it.
+// TestJudgeRead compares reads of the entry "a" with the states that were known before and after the read.
 func TestJudgeRead(t *testing.T) {
 	quiet := nameState{version: 5, askedCount: 2, settledCount: 2}
 	asked := nameState{version: 5, askedCount: 3, settledCount: 2}

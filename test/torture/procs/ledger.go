@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file implements the ledger: for each name, the acknowledged changes and those in
+// This file implements the ledger. For each name, the ledger contains the acknowledged changes and the changes in
 // progress.
 
 package procs
@@ -14,12 +14,12 @@ import (
 
 // change is a change that a lane requested.
 type change struct {
-	tag     string // op ID of the change, and the first word of its content
+	tag     string // op ID of the change, and first word of the content that it writes
 	name    string
 	verb    string
 	outcome changeOutcome
-	version uint64 // acknowledged version (0 if the answer did not contain it)
-	seq     uint64 // number of the change in the log (0 until it is found there)
+	version uint64 // acknowledged version (0 if the answer did not contain a version)
+	seq     uint64 // number of the change in the log (0 until the change is found there)
 }
 
 type changeOutcome int
@@ -30,24 +30,25 @@ const (
 	outcomeRefused
 )
 
-// nameState is the known state of one name.
+// nameState is the known state of the entry with a name.
 type nameState struct {
-	version      uint64 // last acknowledged version
-	tag          string // tag of the change with that version
-	isRemoved    bool   // its removal was acknowledged
-	askedCount   int    // number of requested changes
-	settledCount int    // number of answered changes
-	isRemoving   bool   // its removal was requested
-	isShared     bool   // several lanes change it, so the acknowledged version may be newer than the tag's change
+	version      uint64 // last version that was acknowledged
+	tag          string // tag of the change that wrote this version
+	isRemoved    bool   // the removal of the entry was acknowledged
+	askedCount   int    // number of changes that were requested
+	settledCount int    // number of changes that were answered
+	isRemoving   bool   // the removal of the entry was requested
+	// Several lanes change the entry, so the acknowledged version may be newer than the change with the tag.
+	isShared bool
 }
 
 // ledger records all changes. It is safe for concurrent use.
 type ledger struct {
 	mu          sync.Mutex
 	states      map[string]*nameState
-	changes     map[string]*change // by tag; those that are not yet verified in the log
-	recentNames []string           // recently acknowledged names, from which readers choose
-	recentIndex int                // next index in recent
+	changes     map[string]*change // changes by tag that were not found in the log yet
+	recentNames []string           // names that were recently acknowledged, from which readers choose
+	recentIndex int                // index in recentNames of the next name that is stored
 	ackCount    int
 }
 
@@ -85,8 +86,7 @@ func (l *ledger) recordAnswer(tag string, o changeOutcome, version uint64) {
 	}
 	l.ackCount++
 	if f.isShared {
-		// Other lanes may have changed it since. It is only certain that the version did not
-		// decrease.
+		// Other lanes may have changed the entry since then. It is only certain that its version did not decrease.
 		c.version = 0
 		f.version = max(f.version, version)
 	} else {
@@ -101,15 +101,15 @@ func (l *ledger) recordAnswer(tag string, o changeOutcome, version uint64) {
 	l.recentIndex = (l.recentIndex + 1) % maxRecentNames
 }
 
-// nameState returns the known state of a name.
+// nameState returns the known state of the entry with a name.
 func (l *ledger) nameState(name string) nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lockedState(name)
 }
 
-// recentName returns a recently acknowledged name with its known state. The bool is false if
-// there is none.
+// recentName returns a name that was recently acknowledged, with the known state of its entry. It returns false if
+// there is no such name.
 func (l *ledger) recentName(n int) (string, nameState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,8 +120,8 @@ func (l *ledger) recentName(n int) (string, nameState, bool) {
 	return name, l.lockedState(name), true
 }
 
-// lockedState is like state, but the caller holds mu. A name that the ledger no longer contains was
-// forgotten.
+// lockedState is like nameState, but the caller must hold mu. If the ledger does not contain a name any more, the
+// entry with the name was forgotten.
 func (l *ledger) lockedState(name string) nameState {
 	if f := l.states[name]; f != nil {
 		return *f
@@ -129,7 +129,7 @@ func (l *ledger) lockedState(name string) nameState {
 	return nameState{isRemoved: true, isRemoving: true}
 }
 
-// allStates returns the known states of all names.
+// allStates returns the known states of the entries with all names.
 func (l *ledger) allStates() map[string]nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +140,7 @@ func (l *ledger) allStates() map[string]nameState {
 	return m
 }
 
-// openChanges returns the changes that are not yet verified in the log.
+// openChanges returns the changes that were not found in the log yet.
 func (l *ledger) openChanges() map[string]change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,8 +151,7 @@ func (l *ledger) openChanges() map[string]change {
 	return m
 }
 
-// recordFound records the number that a change has in the log. It returns an error if the number
-// is wrong.
+// recordFound records the number of a change in the log. If the number is wrong, recordFound returns an error.
 func (l *ledger) recordFound(tag, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +173,7 @@ func (l *ledger) recordFound(tag, name string, seq uint64) error {
 	return nil
 }
 
-// recordRemovalFound is like recordFound, for a removal, which has no tag.
+// recordRemovalFound is like recordFound, for a removal. A removal has no tag.
 func (l *ledger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
@@ -187,7 +186,8 @@ func (l *ledger) recordRemovalFound(name string, seq uint64) error {
 	return l.recordFound(tag, name, seq)
 }
 
-// dropVerified removes verified changes from the ledger, and names that were removed for good.
+// dropVerified removes changes that were found in the log from the ledger. It also removes the names of entries that
+// were removed and will not be added again.
 func (l *ledger) dropVerified(tags []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,14 +204,14 @@ func (l *ledger) dropVerified(tags []string) {
 	}
 }
 
-// liveNames returns the names that must exist when no change is in progress.
+// liveNames returns the names of the entries that must exist when no change is in progress.
 func (l *ledger) liveNames() map[string]nameState {
 	m := l.allStates()
 	maps.DeleteFunc(m, func(_ string, f nameState) bool { return f.isRemoved || f.version == 0 })
 	return m
 }
 
-// firstWord returns the tag in a content, which is its first word.
+// firstWord returns the tag in a content. The tag is the first word.
 func firstWord(content string) string {
 	tag, _, _ := strings.Cut(content, " ")
 	return tag

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file connects to the real program: with MCP over standard streams and over HTTP,
-// using the client library that agents use.
+// This file connects to the real program with MCP over standard streams and over HTTP. It uses the same client library
+// as agents.
 
 package procs
 
@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mcpConnection is the connection to a process that speaks the Model Context Protocol.
+// mcpConnection is the connection to a process that supports the Model Context Protocol.
 type mcpConnection struct {
 	session *mcp.ClientSession
 	closeIn func()
@@ -34,8 +34,8 @@ func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (conne
 
 // openHTTP connects to the server at an address.
 func openHTTP(ctx context.Context, url, token string) (connection, error) {
-	// Use a new connection pool, because connections of a dead server must not be used for
-	// its successor.
+	// Use a new pool of connections, because the connections to a server that has died must not be used for the next
+	// server.
 	pool := &http.Transport{MaxIdleConnsPerHost: 8}
 	s, err := newClient().Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
@@ -54,7 +54,7 @@ func newClient() *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "torture", Version: "1"}, nil)
 }
 
-// tokenTransport adds a token to requests.
+// tokenTransport is an HTTP transport that adds a token to requests.
 type tokenTransport struct {
 	next  http.RoundTripper
 	token string
@@ -68,8 +68,8 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpConnection) closeInput() { d.closeIn() }
 
-// call implements door. An error of the protocol, as opposed to a tool result that is an
-// error, is taken to mean that the process is dead. The caller checks whether it is.
+// call implements connection. If there is an error of the protocol, and not only a result of a tool that is an error,
+// call assumes that the process has died. The caller checks whether this is the case.
 func (d *mcpConnection) call(ctx context.Context, c call) (answer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {
@@ -107,7 +107,7 @@ func resultText(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// refusalReason returns the reason for a refusal from the error text of a tool.
+// refusalReason returns the reason for a refusal. It determines the reason from the error text of a tool.
 func refusalReason(s string) string {
 	switch {
 	case strings.Contains(s, "changed since it was read"):
@@ -120,19 +120,19 @@ func refusalReason(s string) string {
 	return s
 }
 
-// entryHeadPattern matches the line above an entry in an answer, and the text in the fence below it. The
+// entryHeadPattern matches the line above an entry in an answer, and the text in the fence below this line. The
 // contents in this campaign contain no fence and do not end with a line feed.
 var entryHeadPattern = regexp.MustCompile(
 	"(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: " +
 		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
 )
 
-// rememberedPattern matches the beginning of the answer to remember, and captures the version of the entry.
+// rememberedPattern matches the beginning of the answer to remember. Its group is the version of the entry.
 var rememberedPattern = regexp.MustCompile(
 	`^(?:remembered|updated|already remembered) "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)`,
 )
 
-// forgottenPattern matches the note in the answer to forget, and captures the number of the change.
+// forgottenPattern matches the note in the answer to forget. Its group is the number of the change.
 var forgottenPattern = regexp.MustCompile(
 	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file manages one process of the campaign and the processes that replace it: how a process is
-// started, killed, paused, and ended properly.
+// This file manages a process of the campaign and the processes that replace it. It starts, kills and pauses
+// processes, and ends them properly.
 
 package procs
 
@@ -33,24 +33,24 @@ const (
 
 func (k procKind) String() string { return [...]string{"stdio", "http", "library"}[k] }
 
-// callTimeout is the time after which a call counts as hung. The wait for the lock takes up to
-// 5 seconds, and the machine may be busy.
+// callTimeout is the time after which a call counts as hung. It is long because the wait for the lock takes up to 5
+// seconds and the machine may be busy.
 const callTimeout = 60 * time.Second
 
-// proc is a role in the campaign, which one process after another takes.
+// proc is a role in the campaign. Several processes have the role, one after another.
 type proc struct {
 	name  string
 	kind  procKind
 	home  string
 	argv  []string
-	fatal func(format string, args ...any) // reports a violation
+	fatal func(format string, args ...any) // reports a violation, which ends the campaign
 
 	mu         sync.Mutex // guards the following fields
 	generation int
 	connection connection
 	cmd        *exec.Cmd
 	stderr     *outputTail
-	isKilled   bool // killed by the campaign
+	isKilled   bool // the campaign killed the current process
 	isPaused   bool
 	isClosed   bool
 }
@@ -62,7 +62,7 @@ func startProc(ctx context.Context, p *proc) error {
 	return p.start(ctx)
 }
 
-// start starts a process. The caller holds mu.
+// start starts a process. The caller must hold mu.
 func (p *proc) start(ctx context.Context) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	stderr := &outputTail{}
@@ -106,7 +106,7 @@ func (p *proc) start(ctx context.Context) error {
 
 var servingPattern = regexp.MustCompile(`serving (http://\S+)`)
 
-// connect waits until the server prints an address, and connects to that address.
+// connect waits until the server prints its address, and connects to this address.
 func (p *proc) connect(ctx context.Context, firstLine <-chan string) (connection, error) {
 	select {
 	case line := <-firstLine:
@@ -131,7 +131,8 @@ func (p *proc) currentConnection() (connection, int) {
 	return p.connection, p.generation
 }
 
-// restart replaces the process with that number, unless another goroutine has done so.
+// restart replaces the process with the number gen. If another goroutine has already replaced it, restart does
+// nothing.
 func (p *proc) restart(ctx context.Context, gen int, why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +140,7 @@ func (p *proc) restart(ctx context.Context, gen int, why error) error {
 		return nil
 	}
 	if !p.isKilled {
-		// The pipe may break before the exit of the process is visible.
+		// The pipe may break before the end of the process is visible.
 		state := p.waitForExit()
 		p.fatal("process: %s ended by itself (%v, %v); it said %q", p.name, why, state, p.stderr)
 	} else {
@@ -148,7 +149,7 @@ func (p *proc) restart(ctx context.Context, gen int, why error) error {
 	return p.start(ctx)
 }
 
-// waitForExit makes sure that the process is gone and returns how it ended. The caller holds mu.
+// waitForExit waits until the process has ended, and returns how it ended. The caller must hold mu.
 func (p *proc) waitForExit() error {
 	if p.connection != nil {
 		p.connection.closeInput()
@@ -188,8 +189,8 @@ func (p *proc) pause(stop bool) bool {
 	return p.cmd.Process.Signal(sig) == nil
 }
 
-// stopProperly lets the process end as a client would: end closes the input or, for a server, sends SIGTERM.
-// It returns an error if the process does not end properly.
+// stopProperly ends the process in the same way as a client: it closes the input. For a server, it sends SIGTERM. If
+// the process does not end properly, stopProperly returns an error.
 func (p *proc) stopProperly() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +223,7 @@ func (p *proc) stopProperly() error {
 	}
 }
 
-// killQuietly kills the process and ignores its state.
+// killQuietly kills the process and ignores how it ended.
 func (p *proc) killQuietly() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,8 +233,9 @@ func (p *proc) killQuietly() {
 	}
 }
 
-// callUntilAnswered repeats a call until a process answers it. If the process dies, it asks the successor.
-// retries is the number of repetitions. An error means that the campaign is over.
+// callUntilAnswered repeats a call until a process answers the call. If a process dies, callUntilAnswered calls the
+// next process with the same role. The result retries is the number of repetitions. An error means that the campaign
+// is over.
 func (p *proc) callUntilAnswered(ctx context.Context, c call) (a answer, retries int, err error) {
 	for {
 		d, gen := p.currentConnection()
@@ -265,11 +267,11 @@ func (p *proc) callUntilAnswered(ctx context.Context, c call) (a answer, retries
 	}
 }
 
-// outputTail keeps the last output of a process, and sends its first line to a channel.
+// outputTail keeps the last part of a process's output, and sends its first line to a channel.
 type outputTail struct {
-	mu        sync.Mutex // guards b
+	mu        sync.Mutex // guards output
 	output    []byte
-	firstLine chan string // may be nil
+	firstLine chan string // receives the first line (may be nil)
 }
 
 func (t *outputTail) Write(b []byte) (int, error) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file runs the campaign: it starts the processes, ends the run, and reports.
+// This file runs the campaign. It starts the processes, ends the run, and returns a report.
 
 package procs
 
@@ -22,21 +22,21 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/mutants"
 )
 
-// Options configure a run. For zero fields, defaults apply if there are any.
+// Options configure a run. If a field is zero, its default is used if there is one.
 type Options struct {
-	// Dir is the home. It must be empty or missing, and is not removed afterwards.
+	// Dir is the home. It must be empty or not exist. It is not removed after the run.
 	Dir string
 
-	// Program is the path of the tested program. See [Build].
+	// Program is the path of the program to test (see [Build]).
 	Program string
 
-	// Child is the command line that runs [Child], without arguments.
+	// Child is the command line that runs [Child], without its arguments.
 	Child []string
 
-	Duration     time.Duration // how long changes are requested (default 8 s)
-	Writers      int           // writing processes (default 8)
-	Readers      int           // reading processes (default 3)
-	Lanes        int           // concurrent calls to a writing process (default 2)
+	Duration     time.Duration // time for which changes are requested (default 8 s)
+	Writers      int           // number of processes that write (default 8)
+	Readers      int           // number of processes that read (default 3)
+	Lanes        int           // number of concurrent calls to each process that writes (default 2)
 	DisturbEvery time.Duration // mean time between two kills or pauses (default 60 ms)
 	CompactEvery time.Duration // time between two compactions (default 0.5 s)
 	Seed         uint64        // seed of the random numbers (0 means 1)

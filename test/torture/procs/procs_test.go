@@ -1,6 +1,6 @@
 //go:build unix
 
-// The short form of the campaign with real processes.
+// Tests with the short form of the campaign with real processes.
 
 package procs
 
@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// childEnv tells this test's own program to be a library child.
+// childEnv is an environment variable. If it is set, the test program runs as a child that uses the library.
 const childEnv = "OXBOW_TORTURE_CHILD"
 
-// secondsEnv makes the campaign longer; programEnv is the path of the program
-// to be tested, which is built otherwise.
+// The environment variable secondsEnv makes the campaign longer. programEnv contains the path of the program to test.
+// If it is not set, the tests build the program.
 const (
 	secondsEnv = "OXBOW_TORTURE_SECONDS"
 	programEnv = "OXBOW_TORTURE_PROGRAM"
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// options returns those of a run, whose children are this program.
+// options returns the options of a run whose child processes are this test program.
 func options(t *testing.T) Options {
 	t.Helper()
 	self, err := os.Executable()
@@ -50,7 +50,7 @@ func options(t *testing.T) Options {
 	return Options{Dir: filepath.Join(t.TempDir(), "home"), Child: []string{self}}
 }
 
-// progress writes to the test's log.
+// progress is a writer that writes to the log of the test.
 type progress struct{ t *testing.T }
 
 func (p progress) Write(b []byte) (int, error) {
@@ -89,14 +89,15 @@ func TestProcesses(t *testing.T) {
 	for _, v := range rep.Violations {
 		t.Error(v)
 	}
-	// A run in which nothing happened proves nothing.
+	// If nothing happens in a run, the run proves nothing.
 	if rep.Acks < 200 || rep.Kills < 10 || rep.Stops < 5 || rep.Reads < 100 || rep.Compactions < 1 || rep.Repeats < 5 ||
 		rep.Changes < rep.Acks {
 		t.Errorf("the run was too quiet: %v", rep)
 	}
 }
 
-// What makes the lock of fcntl fail does not matter to the one in use.
+// TestLockFileMayBeRead tests that reading the lock file, which makes a lock with fcntl fail, does not affect the real
+// lock.
 func TestLockFileMayBeRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 2 seconds")

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file implements the readers: a read must be at least as new as all changes
-// acknowledged before, and as the reader's earlier reads.
+// This file implements the readers. A read must be at least as new as all changes that were acknowledged before it,
+// and as the earlier reads of the same reader.
 
 package procs
 
@@ -15,7 +15,7 @@ type reader struct {
 	run         *run
 	proc        *proc
 	rand        *rand.Rand
-	highestSeen map[string]uint64 // highest version seen by name
+	highestSeen map[string]uint64 // highest version that the reader has seen, by name
 }
 
 // readAll reads until the campaign is over.
@@ -41,7 +41,7 @@ func (r *reader) readAll(ctx context.Context) {
 	}
 }
 
-// readEntry requests one entry.
+// readEntry reads one entry.
 func (r *reader) readEntry(ctx context.Context) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
@@ -58,7 +58,7 @@ func (r *reader) readEntry(ctx context.Context) bool {
 	r.checkRead("get", name, before, r.run.ledger.nameState(name), a.Refusal == "", a.Version)
 	after := r.run.ledger.nameState(name)
 	isStill := before.askedCount == after.askedCount &&
-		before.askedCount == before.settledCount // nobody wrote while get read
+		before.askedCount == before.settledCount // No lane was writing while the entry was read.
 	isJudged := a.Refusal == "" && !before.isShared
 	if isJudged && isStill {
 		if tag := firstWord(a.Content); tag != before.tag && !before.isRemoved {
@@ -75,7 +75,7 @@ func (r *reader) readEntry(ctx context.Context) bool {
 	return true
 }
 
-// searchEntry searches for an entry by its name, which occurs in no other entry's text.
+// searchEntry searches for an entry by its name, which no other entry contains.
 func (r *reader) searchEntry(ctx context.Context, verb string) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
@@ -119,8 +119,8 @@ func (r *reader) readNames(ctx context.Context) bool {
 		r.checkRead("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// If the read shows some change, every older change must be visible, even if the older
-		// change was acknowledged only after the read began.
+		// If the read shows a change, it must also show all older changes, even if an older change was acknowledged
+		// only after the read began.
 		isSettled := !f.isRemoved && !f.isShared && f.askedCount == f.settledCount
 		if !isSettled || f.version > last {
 			continue
@@ -139,11 +139,11 @@ func (r *reader) readNames(ctx context.Context) bool {
 	return true
 }
 
-// checkRead checks the result of a read of a name. before and after are the known states when
-// the read began and ended.
+// checkRead checks the result of a read of the entry with a name. The parameters before and after are the known states
+// at the beginning and at the end of the read.
 func (r *reader) checkRead(how, name string, before, after nameState, found bool, version uint64) {
 	if before.version == 0 && !before.isRemoved {
-		return // no change of the name was acknowledged yet
+		return // no change of the entry was acknowledged yet
 	}
 	quiet := before.askedCount == before.settledCount && after.askedCount == before.askedCount
 	switch {

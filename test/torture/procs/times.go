@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file keeps a bounded sample of the durations of changes.
+// This file keeps a sample of limited size of the durations of changes.
 
 package procs
 
@@ -33,8 +33,8 @@ func (t *durationSample) addDuration(d time.Duration) {
 	}
 }
 
-// percentile returns the duration that p percent of the sample do not exceed, or 0 if the
-// sample is empty.
+// percentile returns the duration that p percent of the sample do not exceed. If the sample is empty, percentile
+// returns 0.
 func (t *durationSample) percentile(p int) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file implements the writers: each lane makes one change after another through one
-// process, to names of its own and to names that all lanes share.
+// This file implements the writers. Each lane makes one change after another through a process. It changes entries
+// with its own names and entries with names that all lanes share.
 
 package procs
 
@@ -13,24 +13,25 @@ import (
 	"time"
 )
 
-// sharedNameCount is the number of names that all lanes change. Each lane makes its change for the
-// version that the lane has read.
+// sharedNameCount is the number of names that all lanes share. A change of a shared name specifies the version that
+// the lane has read.
 const sharedNameCount = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// maxOwnNames is the number of names from which on a lane forgets more names than it adds.
+// maxOwnNames is a number of names. If a lane has at least so many names of its own, it forgets more entries than it
+// adds.
 const maxOwnNames = 40
 
-// lane is a goroutine that writes.
+// lane is a goroutine that makes changes.
 type lane struct {
 	run         *run
 	id          int
 	proc        *proc
 	rand        *rand.Rand
-	changeCount int      // number of requested changes
-	ownNames    []string // its own names that exist
-	nextName    int      // number of the next name
+	changeCount int      // number of changes that were requested
+	ownNames    []string // names of the lane's own entries that exist
+	nextName    int      // number in the lane's next new name
 }
 
 // writeUntilEnd makes changes until the campaign is over.
@@ -60,7 +61,7 @@ func (l *lane) writeUntilEnd(ctx context.Context) {
 func (l *lane) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
-		n = 8000 // longer than a page and than one step of free space
+		n = 8000 // longer than a page, and longer than one step of free space
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", tag, name)
@@ -70,7 +71,7 @@ func (l *lane) newContent(tag, name string) string {
 	return b.String()
 }
 
-// newCall returns the call for the lane's next change.
+// newCall returns the call for the next change of the lane.
 func (l *lane) newCall(verb, name string, ifVersion uint64) call {
 	l.changeCount++
 	c := call{Verb: verb, Name: name, OpID: fmt.Sprintf("op%dx%d", l.id, l.changeCount), IfVersion: ifVersion}
@@ -80,7 +81,7 @@ func (l *lane) newCall(verb, name string, ifVersion uint64) call {
 	return c
 }
 
-// changeOwnName changes one of the lane's own names, which must not be refused.
+// changeOwnName changes an entry with one of the lane's own names. Such a change must not be refused.
 func (l *lane) changeOwnName(ctx context.Context, verb, name string, ifVersion uint64) {
 	c := l.newCall(verb, name, ifVersion)
 	l.run.ledger.recordRequest(c.OpID, name, verb, false)
@@ -127,7 +128,7 @@ func (l *lane) changeOwnName(ctx context.Context, verb, name string, ifVersion u
 	}
 }
 
-// repeatCall repeats a call, like a client that lost the answer. The answer must be the same.
+// repeatCall repeats a call, like a client that lost the answer. The answer must be the same as before.
 func (l *lane) repeatCall(ctx context.Context, c call, was answer) {
 	a, retries, err := l.proc.callUntilAnswered(ctx, c)
 	l.run.retries.Add(int64(retries))
@@ -154,7 +155,7 @@ func (l *lane) repeatCall(ctx context.Context, c call, was answer) {
 	}
 }
 
-// changeSharedName changes a shared name for the version that it read.
+// changeSharedName changes an entry with a shared name. The change specifies the version that the lane has read.
 func (l *lane) changeSharedName(ctx context.Context) {
 	name := sharedName(l.rand.IntN(sharedNameCount))
 	a, _, err := l.proc.callUntilAnswered(ctx, call{Verb: verbGet, Name: name})

@@ -1,19 +1,18 @@
 // This file documents the campaign with system calls.
 
-// Package syscalls is the campaign that kills a process at each of the process's system calls, and
-// makes each system call fail.
+// Package syscalls runs a campaign that kills a process at each of the process's system calls, and makes each system
+// call fail.
 //
-// A child process runs a short session on a store: it opens the store, remembers, forgets, undoes,
-// compacts and closes, and prints the outcome of each step. For every N, strace kills the process
-// with SIGKILL as it enters the Nth call of a kind, or makes that call fail. Afterwards, the store
-// must contain the acknowledged steps. In addition, it may contain the step that was in progress,
-// and steps with an unknown outcome. It must not contain refused steps. The store must accept
-// another change, after which Check must find no problem.
+// A child process runs a short session on a store. It opens the store, remembers, forgets, undoes, compacts, closes
+// the store, and prints the outcome of each step. For each number N, strace kills the process with SIGKILL at the
+// beginning of the Nth system call of a kind, or makes this system call fail. Afterwards, the store must contain the
+// acknowledged steps. It may also contain the step that was in progress, and steps with an unknown outcome. It must
+// not contain refused steps. It must accept another change, and Check must find no problem after this change.
 //
-// The data that a killed process wrote stays in the page cache, so this campaign tests the
-// death of a process. The campaign with crashing disks tests a crash of the machine.
+// The data that a killed process wrote stays in the page cache, so this campaign tests the death of a process. The
+// campaign with crashing disks tests the crash of a machine.
 //
-// The campaign needs Linux and strace. In the directory test/torture:
+// The campaign needs Linux and strace. This command runs it in the directory test/torture:
 //
 //	go run . syscalls
 package syscalls

@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file checks whether a store has the contents that it should have.
+// This file checks whether a store has the correct content.
 
 package syscalls
 
@@ -17,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// checkStore opens the store in the home after a session and checks it. output is the output of the
-// child.
+// checkStore opens and checks the store in the home after a session. The parameter output is the output of the child.
 func checkStore(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool
 	var open []int // steps that may or may not have been done
@@ -58,8 +57,7 @@ func checkStore(ctx context.Context, home, output string, p Point, rep *Report) 
 	return errors.Join(checkEntries(ctx, m, done, open), m.Close())
 }
 
-// checkEntries compares the entries with the allowed ones, changes the store once more, and
-// checks it.
+// checkEntries compares the entries with the permitted entries, makes another change, and checks the store.
 func checkEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
 	have, err := readContents(ctx, m)
 	if err != nil {
@@ -79,7 +77,7 @@ func checkEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int)
 	if _, err := m.Remember(ctx, oxbow.Entry{Name: "after", Content: "after all"}); err != nil {
 		return fmt.Errorf("remembering afterwards: %w", err)
 	}
-	// The next compaction removes the remains of a killed compaction.
+	// The next compaction removes the remaining files of a killed compaction.
 	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now().Add(time.Hour)}); err != nil {
 		return fmt.Errorf("compacting afterwards: %w", err)
 	}

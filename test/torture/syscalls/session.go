@@ -1,7 +1,6 @@
 //go:build linux
 
-// This file defines the session: the steps, the effect of each step on the store, and the resulting
-// entries.
+// This file defines the session: its steps, the effect of each step on the store, and the resulting entries.
 
 package syscalls
 
@@ -22,13 +21,13 @@ import (
 // storeFile is the name of the store in its home.
 const storeFile = "memory.oxbow"
 
-// sessionStep is one step of the session.
+// sessionStep is a step of the session.
 type sessionStep struct {
 	description string
 	run         func(ctx context.Context, m *oxbow.Memory) error
 
-	// applyToModel applies the step to a map of contents by name. before is the map before the
-	// last step that changed something.
+	// applyToModel applies the step to a map that contains the contents by name. The parameter before is the map
+	// before the last step that changed something.
 	applyToModel func(now, before map[string]string) map[string]string
 }
 
@@ -61,8 +60,8 @@ func forgetStep(name string) sessionStep {
 
 func keepContents(now, _ map[string]string) map[string]string { return now }
 
-// sessionSteps returns the steps. The first opens the store and the last closes it. [Child]
-// handles these two itself.
+// sessionSteps returns the steps of the session. The first step opens the store, and the last step closes it. [Child]
+// itself executes these two steps.
 func sessionSteps() []sessionStep {
 	batch := sessionStep{
 		description: "batch",
@@ -94,7 +93,7 @@ func sessionSteps() []sessionStep {
 		},
 		applyToModel: keepContents,
 	}
-	recall := sessionStep{ // the preceding batch is analyzed while it is synced
+	recall := sessionStep{ // The preceding batch is analyzed while it is synced.
 		description: "recall",
 		run: func(ctx context.Context, m *oxbow.Memory) error {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
@@ -111,7 +110,7 @@ func sessionSteps() []sessionStep {
 	}
 }
 
-// entriesAfter returns the entries after the steps that were done.
+// entriesAfter returns the entries after the steps that were done. The parameter done specifies which steps these are.
 func entriesAfter(done []bool) map[string]string {
 	now, before := map[string]string{}, map[string]string{}
 	for i, s := range sessionSteps() {
@@ -126,17 +125,17 @@ func entriesAfter(done []bool) map[string]string {
 	return now
 }
 
-// Outcomes of a step that the child prints.
+// These are the outcomes of a step that the child prints.
 const (
 	outcomeDone    = "done"
-	outcomeRefused = "refused" // not done
-	outcomeUnknown = "unknown" // done or not
+	outcomeRefused = "refused" // the step was not done
+	outcomeUnknown = "unknown" // the step may or may not have been done
 )
 
-// Child is the main function of the child process: it runs the session on the store in a
-// home and writes a line to out after each step.
+// Child is the main function of the child process. It runs the session on the store in a home, and writes a line to
+// out after each step.
 func Child(ctx context.Context, home string, out io.Writer) error {
-	// Keep all system calls in one thread, so that they can be counted.
+	// Keep all system calls in the same thread, so that they can be counted.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	say := func(err error) error {

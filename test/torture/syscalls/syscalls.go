@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file runs the campaign: it finds the system calls and tries a fault at each.
+// This file runs the campaign: it finds the system calls, and tries a fault at each of them.
 
 package syscalls
 
@@ -22,10 +22,10 @@ import (
 type Options struct {
 	Dir    string        // directory in which stores are created and removed
 	Strace string        // path of strace
-	Child  []string      // command line that runs [Child]; the home is appended
-	Budget time.Duration // time after which no further point is tried (0: no limit)
-	Limit  int           // maximum number of points (0: no limit)
-	Seed   uint64        // seed for the order of the points
+	Child  []string      // command line that runs [Child] (the path of the home is appended)
+	Budget time.Duration // time after which no further point is tried (0 for no limit)
+	Limit  int           // maximum number of points that are tried (0 for no limit)
+	Seed   uint64        // seed for the random order of the points
 }
 
 // Report is the result of a run.
@@ -33,12 +33,12 @@ type Report struct {
 	Points     int // number of points that exist
 	Tried      int
 	Killed     int // number of times that the process was killed
-	Failed     int // number of times that a call failed
-	Missed     int // points that the process did not reach
-	Refused    int // steps refused after a call failed
-	Unknown    int // steps with an unknown outcome
+	Failed     int // number of times that a system call failed
+	Missed     int // number of points that the process did not reach
+	Refused    int // number of steps that were refused after a system call failed
+	Unknown    int // number of steps with an unknown outcome
 	Duration   time.Duration
-	Violations []string // each with its point
+	Violations []string // violations, each with its point
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -55,8 +55,8 @@ func (r Report) String() string {
 	return s
 }
 
-// System calls at which the process is killed, and system calls that are made to fail.
-// strace ignores those that the machine does not have.
+// These are the system calls at which the process is killed, and the system calls that are made to fail. strace
+// ignores the calls that the machine does not have.
 var (
 	killedCalls = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate",
 		"renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
@@ -65,18 +65,18 @@ var (
 	errnos = []string{"EIO", "ENOSPC"}
 )
 
-// Point is a system call at which strace kills the process, or which strace lets fail.
+// Point is a system call at which strace kills the process, or which strace makes fail.
 type Point struct {
-	Call  string // system call
-	N     int    // number of the call among the calls of its kind, from 1
-	Errno string // error with which it fails ("" kills the process instead)
-	On    bool   // all later calls fail too
+	Call  string // name of the system call
+	N     int    // number of the call among the calls with the same name, starting at 1
+	Errno string // error with which the call fails ("" if the process is killed instead)
+	On    bool   // all later calls with the same name also fail
 }
 
-// isKill reports whether the process is killed at the point. Otherwise the system call fails.
+// isKill reports whether the process is killed at the point. If not, the system call fails.
 func (p Point) isKill() bool { return p.Errno == "" }
 
-// String returns the point in the syntax of strace's option inject.
+// String returns the point in the syntax of the strace option inject.
 func (p Point) String() string {
 	if p.isKill() {
 		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)
@@ -88,8 +88,8 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.N, on)
 }
 
-// Run tries all points, or as many as Budget and Limit allow. It writes progress to w. An
-// error means that the campaign could not run.
+// Run tries all points, or as many points as Budget and Limit permit. It writes its progress to w. An error means that
+// the campaign could not run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
 	defer func() { rep.Duration = time.Since(start) }()
@@ -122,8 +122,8 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 
 var tracePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
-// findPoints runs the session once without a disturbance, and returns a point for each system
-// call of its thread.
+// findPoints runs the session once without a fault. It returns a point for each system call of the thread that runs
+// the session.
 func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	home, err := os.MkdirTemp(o.Dir, "count")
 	if err != nil {
@@ -143,7 +143,7 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 		)
 	}
 	threads := map[string]map[string]int{}
-	var counts map[string]int // calls of the session's thread, which made the most
+	var counts map[string]int // counts for the session's thread, which is the thread with the most calls
 	for _, m := range tracePattern.FindAllStringSubmatch(trace, -1) {
 		if threads[m[1]] == nil {
 			threads[m[1]] = map[string]int{}
@@ -183,8 +183,8 @@ func sumCounts(counts map[string]int) int {
 	return n
 }
 
-// runStrace runs the session under strace and returns the child's output and strace's output.
-// It ignores the exit status of a child that was killed or failed.
+// runStrace runs the session under strace. It returns the output of the child and the output of strace. If the child
+// was killed or failed, runStrace ignores the exit status.
 func (o Options) runStrace(
 	ctx context.Context,
 	home string,
@@ -192,7 +192,7 @@ func (o Options) runStrace(
 	inject string,
 ) (said, trace string, err error) {
 	file := filepath.Join(home, "trace")
-	// The question mark tells strace to ignore calls that this machine does not have.
+	// Because of the question mark, strace ignores calls that this machine does not have.
 	args := []string{"-f", "-qq", "-o", file, "-e", "trace=?" + strings.Join(calls, ",?")}
 	if inject != "" {
 		args = append(args, "-e", "inject=?"+inject)
@@ -218,8 +218,8 @@ func (o Options) runStrace(
 }
 
 // tryPoint runs the session in a new home. When the session reaches the system call of the point, strace kills the
-// process or lets the call fail. Afterwards tryPoint checks the store, and counts in rep what happened. A damaged store
-// is a violation in rep and not an error.
+// process or makes the call fail. Afterwards, tryPoint checks the store, and counts in rep what happened. If the store
+// is damaged, tryPoint adds a violation to rep and does not return an error.
 func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {
@@ -230,7 +230,7 @@ func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	if err != nil {
 		return err
 	}
-	// The session may not have reached the point, because the order of its system calls varies.
+	// The session may not have reached the point, because the order of its system calls can vary.
 	wasKilled := strings.Contains(trace, "killed by SIGKILL")
 	hasFailedCall := strings.Contains(trace, "(INJECTED)")
 	switch {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// The short form of the campaign with system calls, and a store that lost something.
+// Tests with the short form of the campaign with system calls, and with a store that lost something.
 
 package syscalls
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// childEnv tells this test's own program to be the child.
+// childEnv is an environment variable. If it is set, the test program runs as the child.
 const childEnv = "OXBOW_TORTURE_SESSION"
 
 func TestMain(m *testing.M) {
@@ -73,8 +73,7 @@ func TestSystemCalls(t *testing.T) {
 	}
 }
 
-// The verdict is on what the child said: a session that says more than it did,
-// or less, is found out.
+// TestJudge tests that it is found out if a child reports more or fewer steps than it did.
 func TestJudge(t *testing.T) {
 	var said strings.Builder
 	home := t.TempDir()
@@ -85,7 +84,7 @@ func TestJudge(t *testing.T) {
 	if len(lines) != len(sessionSteps()) {
 		t.Fatalf("the child said %q, want %d lines", lines, len(sessionSteps()))
 	}
-	// copied judges a copy of the store, since judging changes it.
+	// copied checks a copy of the store, because the check changes the store.
 	copied := func(home, said string, p Point) error {
 		b, err := os.ReadFile(filepath.Join(home, storeFile))
 		if err != nil {
@@ -98,8 +97,8 @@ func TestJudge(t *testing.T) {
 		return checkStore(t.Context(), dir, said, p, &Report{})
 	}
 	kill, fail := Point{Call: "write", N: 1}, Point{Call: "write", N: 1, Errno: "EIO"}
-	all := strings.Join(lines, "") // without the last end of line
-	last := len(lines) - 2         // forgets d
+	all := strings.Join(lines, "") // without the last line break
+	last := len(lines) - 2         // index of the step that forgets d
 	for _, c := range []struct {
 		what string
 		said string
@@ -121,7 +120,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 
-	// An acknowledged change that is gone.
+	// An acknowledged change is missing.
 	m, err := oxbow.Open(filepath.Join(home, storeFile), nil)
 	if err != nil {
 		t.Fatal(err)
