@@ -1,4 +1,4 @@
-// This file adds a warning to a context whose memory files look like instructions.
+// This file adds a warning to a context if files that agents write look like instructions.
 
 package layout
 
@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// agentWrittenParts lists the names of the context parts whose text agents may have written.
+// agentWrittenParts lists the names of the parts of a context whose text may come from agents.
 var agentWrittenParts = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
 
-// maxNamedParts is the maximum number of parts that a caution names.
+// maxNamedParts is the maximum number of suspicious parts that the warning names.
 const maxNamedParts = 3
 
-// Caution returns a line to put before the context if parts of the context are suspicious, otherwise "". A part is
-// suspicious if agents may have written it, such as MEMORY.md or the newest entries, and its text is shaped like
-// instructions or repeats text that an agent had read from others. The line names the suspicious parts. A layout
-// always shows such text in full, so oxbow can only warn of it. If repeats is nil, repetitions are not checked.
+// Caution returns a line of warning to put before the context, or "" if no part of the context is suspicious. A part
+// is suspicious if agents may have written it, such as MEMORY.md or the newest entries, and its text either looks like
+// instructions or repeats a text by others that an agent had read. repeats reports whether a text does the latter. If
+// it is nil, repetitions are not checked. oxbow can only warn, because a layout always shows such parts in full.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.DoubtReason

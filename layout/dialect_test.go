@@ -1,4 +1,4 @@
-// Tests of finding a dialect.
+// This file tests how the dialect of a directory is found.
 
 package layout
 

@@ -20,14 +20,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect describes a layout and opens homes that use it. A layout is a package with a function that
-// returns its Dialect, and a line in internal/layouts, which lists all layouts. Name, Title, Detect,
-// Init and Open are required. All other fields describe what the layout can do, and commands, hooks,
-// servers and tests ask for them instead of knowing layouts by name. The optional interfaces of a home
-// are [MemorySwitch], [Profiler], [Compressor] and [Tidier].
+// Dialect describes a layout and opens homes that use it. A layout is a package with a function that returns its
+// Dialect, and a line in internal/layouts, which lists all layouts. Name, Title, Detect, Init and Open are required.
+// The other fields say what the layout can do. Commands, hooks, servers and tests read these fields, so that they need
+// not know any layout by name. The optional interfaces of a home are [MemorySwitch], [Profiler], [Compressor] and
+// [Tidier].
 type Dialect struct {
-	Name  string // value of --dialect and of convert --to, unique, for example "crabtalk"
-	Title string // line for people that names the layout's inventor and the files of the layout
+	// unique name of the layout, which is the value of --dialect and of convert --to, for example "crabtalk"
+	Name  string
+	Title string // line for people that names the inventor and the files of the layout
 	// File is the slash-separated path of the file in the home that contains the whole memory. It
 	// is "" if the memory consists of several files.
 	File string
@@ -42,8 +43,8 @@ type Dialect struct {
 	Sets verb.VerbSets
 	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
-	// Summaries is the occasion on which the layout's system stores a summary of a conversation by
-	// itself. The hooks of clients store one on the same occasion.
+	// Summaries says when the layout's own system stores a summary of a conversation. The hooks of clients store one
+	// at the same time.
 	Summaries SummaryTime
 	// HasCompressor is set if the homes of the layout implement [Compressor].
 	HasCompressor bool
@@ -73,14 +74,13 @@ type Dialect struct {
 	Annotations string
 }
 
-// SummaryTime is the occasion on which a system stores a summary of a conversation by itself. Zero
-// means that it stores none.
+// SummaryTime says when a system stores a summary of a conversation. Zero means that it stores none.
 type SummaryTime uint8
 
 const (
-	// SummaryAtCompaction stores the summary with which a client replaces a long conversation.
+	// SummaryAtCompaction: when a client replaces a long conversation by a summary, this summary is stored.
 	SummaryAtCompaction SummaryTime = iota + 1
-	// SummaryAtEnd stores the agent's last message when the session ends.
+	// SummaryAtEnd: when the session ends, the agent's last message is stored.
 	SummaryAtEnd
 )
 
@@ -112,7 +112,7 @@ type Options struct {
 	Warn func(message string)
 }
 
-// Home is an opened home of a dialect. It is safe for concurrent use.
+// Home is an open home of a layout. It is safe for concurrent use.
 type Home interface {
 	// Memory returns the memory that is stored in the home. Close also closes the
 	// memory.
@@ -138,11 +138,11 @@ type Home interface {
 	Close() error
 }
 
-// A MemorySwitch is a Home whose configuration decides whether the agent may use the memory at all.
+// A MemorySwitch is a Home whose configuration can forbid the agent to use the memory.
 type MemorySwitch interface {
 	Home
-	// HasMemory reports whether the agent may use the memory. If it may not, a server offers no
-	// tools, entries, completions and prompts, but still the context and the documents.
+	// HasMemory reports whether the agent may use the memory. If it may not, a server offers no tools, entries,
+	// completions and prompts. It still offers the context and the documents.
 	HasMemory() bool
 }
 
@@ -157,19 +157,18 @@ type Profiler interface {
 	WithProfile(name string) (Home, error)
 }
 
-// Request describes the situation for which a context is made.
+// Request describes the situation in which a model gets a context.
 type Request struct {
-	Message string // the user's newest message ("" before the first message)
-	Budget  int    // maximum number of tokens; 0 means the layout's own limit, if the layout has a limit
-	Project string // project of the handoff that the session takes over, or "" for any project
+	Message string // newest message of the user ("" before the first message)
+	Budget  int    // maximum number of tokens of the context (0 means the limit of the layout, if it has one)
+	Project string // project of the handoff that the session takes over ("" accepts any project)
 
 	// LoadSkill returns the text of a skill that the handoff of a new session names. If the skill cannot be loaded,
 	// the error is the reason. If LoadSkill is nil, the context only contains the names of skills.
 	LoadSkill func(name string) (text string, err error)
 }
 
-// Session is a conversation in a runtime that embeds a layout. Only one goroutine may use it at a
-// time.
+// Session is a conversation in a program that embeds a layout. Only one goroutine may use it at a time.
 type Session interface {
 	// Start returns the context for the beginning of the conversation.
 	Start(ctx context.Context) (prompt.Context, error)
@@ -188,8 +187,8 @@ type Session interface {
 	End(ctx context.Context, summary string) error
 }
 
-// Find returns the dialect with the given name. If the name is unknown, the error
-// matches [oxbow.ErrInvalid] and lists the known names.
+// Find returns the dialect with this name. If there is none, the error matches [oxbow.ErrInvalid] and lists the names
+// of all dialects.
 func Find(all []Dialect, name string) (Dialect, error) {
 	for _, d := range all {
 		if d.Name == name {
@@ -209,9 +208,8 @@ func Names(all []Dialect) []string {
 	return names
 }
 
-// Detect returns the dialect whose layout the directory uses. It returns false if no layout
-// recognizes the directory. If several layouts recognize the same, highest number of markers in the
-// directory, Detect returns an error with the names of these layouts.
+// Detect returns the dialect whose layout a directory uses. It returns false if the directory contains no markers of
+// any layout. If two layouts have the highest number of markers, Detect returns an error with their names.
 func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	most := 0
 	var found []Dialect
@@ -239,9 +237,8 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 		strings.Join(names, " or ") + "; name it with --dialect"}
 }
 
-// NoAgents returns an error if [Options.Agent] is set. Layouts with only one memory call NoAgents.
-// The hint is the end of the error message, after a semicolon, and tells the user another way to
-// separate agents.
+// NoAgents returns an error if [Options.Agent] is set. Layouts that have only one memory call it. hint is the end of
+// the error message after a semicolon. It tells the user another way to separate agents.
 func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil

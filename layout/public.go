@@ -1,5 +1,5 @@
-// This file gives public names to the types that a Home returns and that are declared in
-// internal packages, so that programs outside this module can write them.
+// This file gives public names to the types of internal packages that a Home returns, so that other modules can use
+// these types.
 
 package layout
 
@@ -12,15 +12,15 @@ import (
 )
 
 type (
-	// Context is the text that a layout puts before a model. It has an ordered list of parts,
-	// and a list of parts that were left out because of the token budget.
+	// Context is the text that a layout puts before a model. It consists of an ordered list of parts, and a list of
+	// the parts that the token budget excluded.
 	Context = prompt.Context
 	// Part is a piece of a [Context], such as a file.
 	Part = prompt.Part
 	// Role is the place for a [Part] in the model's input: [System] or [User].
 	Role = prompt.Role
-	// Tool is a verb that a model may call. Its Name, Description and Input (a JSON schema) are
-	// sent to the model. Its method Answer executes the call.
+	// Tool is a verb that a model can call. Its Name, Description and Input (a JSON schema) are sent to the model. Its
+	// method Answer executes a call.
 	Tool = verb.Tool
 	// Sets lists sets of oxbow's own tools by name (see [Dialect.Sets]).
 	Sets = verb.VerbSets
@@ -30,15 +30,14 @@ type (
 	Workspace = verb.Workspace
 )
 
-// The roles of a [Part].
+// These are the roles of a [Part].
 const (
-	System = prompt.RoleSystem // the part belongs to the system prompt
-	User   = prompt.RoleUser   // the part goes before the newest message and is not stored in the conversation
+	System = prompt.RoleSystem // The part belongs to the system prompt.
+	User   = prompt.RoleUser   // The part is put before the newest message and is not stored in the conversation.
 )
 
-// OwnTools returns oxbow's own tools, such as remember and recall. A runtime may offer them in
-// addition to the tools of a [Home]. If one of these tools has the same name as a tool of the home,
-// use the home's tool.
+// OwnTools returns oxbow's own tools, such as remember and recall. A program may offer them beside the tools of a
+// [Home]. If both have a tool with the same name, use the home's tool.
 func OwnTools() []Tool { return verb.Tools() }
 
 // NewWorkspace returns a workspace whose tools read and write the memory of h.

@@ -12,24 +12,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// Summaries implements the methods of [Session] that store and load summaries. Session types of
-// layouts embed Summaries.
+// Summaries implements those methods of [Session] that store and read summaries. The session types of layouts embed
+// it.
 type Summaries struct {
 	// Keep stores a summary and returns the name of its entry.
 	Keep func(ctx context.Context, summary string) (name string, err error)
-	// GoOn returns the context with which a conversation continues after the summary.
+	// GoOn returns the context with which the conversation continues. name and summary are those of the stored
+	// summary.
 	GoOn func(ctx context.Context, name, summary string) (prompt.Context, error)
-	// Get returns the entry of a stored summary. If the summary does not exist, the
-	// error matches [oxbow.ErrNotFound].
+	// Get returns the entry with a stored summary. If there is none, the error matches [oxbow.ErrNotFound].
 	Get func(ctx context.Context, name string) (oxbow.Entry, error)
-	// Missing warns that a summary does not exist, and returns the text to use instead of it. If
-	// Missing is nil, Resume fails for a summary that does not exist.
+	// Missing warns that there is no such summary, and returns the text to use in its place. If Missing is nil, Resume
+	// fails.
 	Missing func(name string) string
 
 	hasEnded bool
 }
 
-// Check returns an error matching [oxbow.ErrClosed] if the session has ended, or the error of ctx.
+// Check returns an error that matches [oxbow.ErrClosed] if the session has ended, or the error of ctx if it is done.
 func (s *Summaries) Check(ctx context.Context) error {
 	if s.hasEnded {
 		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
@@ -37,7 +37,7 @@ func (s *Summaries) Check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Compact implements [Session]. It stores the summary before building the new context.
+// Compact implements [Session]. It stores the summary and then builds the new context.
 func (s *Summaries) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return "", prompt.Context{}, err
@@ -65,8 +65,7 @@ func (s *Summaries) Resume(ctx context.Context, name string) (prompt.Context, er
 	return s.GoOn(ctx, name, e.Content)
 }
 
-// End implements [Session]. If storing the summary fails, the conversation has not ended, and End
-// can be called again.
+// End implements [Session]. If storing the summary fails, the session has not ended, and End can be called again.
 func (s *Summaries) End(ctx context.Context, summary string) error {
 	if err := s.Check(ctx); err != nil {
 		return err

@@ -5,32 +5,32 @@ package layout
 
 import "github.com/oxbow-memory/oxbow/internal/verb"
 
-// A Tidier is a [Home] that can shorten, by fixed rules, the memory that is always in the context,
-// and can undo the change.
+// A Tidier is a [Home] that can shorten by fixed rules the memory that is always in the context. It can also take this
+// back.
 type Tidier interface {
 	Home
 	verb.Tidier
 }
 
-// A Compressor is a Home that can replace the entries of a period, such as a week, by a shorter
-// digest, and can undo the replacement.
+// A Compressor is a [Home] that can replace the entries of a period, such as a week, by a shorter digest. It can also
+// take this back.
 type Compressor interface {
 	Home
 	verb.Compressor
 }
 
 type (
-	// Tidied describes a change by a [Tidier], made or planned.
+	// Tidied describes what a [Tidier] has changed, or would change.
 	Tidied = verb.Tidied
-	// Step describes the change to a fact.
+	// Step describes the change of one fact.
 	Step = verb.Step
-	// Compression selects what Compress of a [Compressor] compresses.
+	// Compression says what a [Compressor] replaces by digests.
 	Compression = verb.Compression
 	// Digest describes the digest of a period.
 	Digest = verb.Digest
-	// DigestPart is an entry in a digest.
+	// DigestPart is an entry that belongs to a digest.
 	DigestPart = verb.DigestPart
 )
 
-// DefaultOver is the default of [Compression.Over], in bytes. Shorter logs are not worth a digest.
+// DefaultOver is the default of [Compression.Over], in bytes. A digest of shorter logs would save too little.
 const DefaultOver = 2000

@@ -29,9 +29,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. The home is the user's home directory or a directory that replaces
-// it. It may also be the directory .clawft in that directory, the workspace, or the directory of
-// the memory itself. The layout does not support several agents.
+// Dialect returns the dialect. A home is the user's home directory, or a directory that takes its place. It may also
+// be the directory .clawft in it, the workspace, or the directory of the memory itself. The layout does not
+// distinguish agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:      "clawft",
@@ -45,7 +45,7 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// initHome creates the directory of the memory. The files are created by the first write.
+// initHome creates the directory of the memory. The first write creates the files.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	p, err := findMemoryDir(o.FS, o.Path)
 	if err != nil {
@@ -61,16 +61,15 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 // concurrent use.
 type Home struct {
 	dialect.Base
-	fs          vfs.FS // file system of the memory's directory
-	displayPath string // path of the memory's directory, for messages
+	fs          vfs.FS // file system of the directory with the memory
+	displayPath string // path of this directory in messages
 	layout      treeLayout
 }
 
 var _ layout.Home = (*Home)(nil)
 
-// Open opens a home. It returns an error if the home's directories cannot be read. If the options
-// name an agent, the error matches [oxbow.ErrInvalid], because this layout does not distinguish
-// agents.
+// Open opens a home. It fails if the directories of the home cannot be read. If the options name an agent, the error
+// matches [oxbow.ErrInvalid], because this layout does not distinguish agents.
 func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
@@ -103,7 +102,7 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	return h, nil
 }
 
-// formatStamp returns the date that is written at the beginning of an entry of HISTORY.md.
+// formatStamp returns a time as it is written at the beginning of an entry in HISTORY.md.
 func (h *Home) formatStamp(t time.Time) string {
 	return "[" + t.In(h.layout.zone).Format("2006-01-02 15:04") + "]"
 }

@@ -1,4 +1,4 @@
-// This file makes MEMORY.md fit a budget.
+// This file shortens MEMORY.md to a budget of tokens.
 
 package clawft
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// shortenedMark is the mark at the end of a fact that was shortened.
+// shortenedMark is appended to a fact that was shortened.
 const shortenedMark = " […]"
 
-// compressText shortens a text until it fits the budget. It returns the shortened text and, in movedTexts, the
-// removed texts, which the caller appends to HISTORY.md. If the text cannot be made to fit, ok is
-// false and shortened is the smallest possible text. If ctx is done, the result is not usable.
+// compressText shortens a text until it fits the budget. movedTexts contains the removed texts, which the caller must
+// append to HISTORY.md. If the text cannot be made to fit, ok is false and shortened is the shortest text that is
+// possible. If ctx is done, the result must not be used.
 func compressText(
 	ctx context.Context,
 	text string,
@@ -33,7 +33,7 @@ func compressText(
 	movedTexts, steps, err := markRepeated(ctx, c.base)
 	c.planActions()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyActions(n); return fits(s) })
-	// Check the result after each action, because a shortened text may, rarely, have more tokens.
+	// Check the size after each action, because a shortened text rarely has more tokens.
 	shortened, units := c.applyActions(n)
 	for ; n < len(c.actions) && !fits(shortened); n++ {
 		shortened, units = c.applyActions(n + 1)
@@ -45,12 +45,12 @@ func compressText(
 	return shortened, append(movedTexts, moves...), append(steps, moveSteps...), err == nil
 }
 
-// compressor shortens a text by a list of actions. Each action changes a single unit of the text.
+// compressor shortens a text by a list of actions. Each action changes one unit of the text.
 type compressor struct {
 	text       string
-	base       []unit // units after consolidation
+	base       []unit // units that remain after consolidation
 	actions    []action
-	shortTexts map[int]string // shortened texts by index of the unit
+	shortTexts map[int]string // shortened texts, by index of the unit
 }
 
 // action shortens a unit or moves it to HISTORY.md.
@@ -59,8 +59,8 @@ type action struct {
 	isMove    bool
 }
 
-// planActions lists the possible actions in the order in which they are tried: first the actions that
-// shorten facts, then the actions that move facts to HISTORY.md.
+// planActions lists the possible actions in the order in which they are applied. First come those that shorten facts,
+// then those that move facts to HISTORY.md.
 func (c *compressor) planActions() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
@@ -94,7 +94,7 @@ func (c *compressor) applyActions(n int) (string, []unit) {
 	return joinUnits(c.text, units), units
 }
 
-// reportActions returns the texts that the actions move to HISTORY.md, and the steps.
+// reportActions returns the texts that the actions move to HISTORY.md, and a step for each action.
 func (c *compressor) reportActions(units []unit) (out []movedText, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
@@ -125,8 +125,8 @@ func (c *compressor) reportActions(units []unit) (out []movedText, steps []layou
 	return out, steps
 }
 
-// shortenParagraph returns a paragraph's first sentence, or "" if this would save less than a third of the
-// tokens. Code blocks, tables and list items are not shortened.
+// shortenParagraph returns the first sentence of a paragraph, or "" if this would save less than a third of the
+// tokens. It does not shorten code blocks, tables and list items.
 func shortenParagraph(u *unit) string {
 	isCode := strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ")
 	isTable := strings.HasPrefix(u.text, "|")
@@ -189,13 +189,13 @@ func firstSentence(s string) string {
 	return ""
 }
 
-// isAbbreviation reports whether a word before a full stop is a single letter or a known abbreviation.
+// isAbbreviation reports whether a word before a full stop is a single letter or is listed in abbreviations.
 func isAbbreviation(word string) bool {
 	word = strings.ToLower(strings.TrimLeft(word, "(\"'"))
 	return utf8.RuneCountInString(word) == 1 || slices.Contains(abbreviations, word)
 }
 
-// injectedText returns the text that is put into the model's context for the text of MEMORY.md.
+// injectedText returns the text that is put before the model if memory is the text of MEMORY.md.
 func injectedText(memory string) string {
 	memory = strings.TrimPrefix(memory, "\ufeff")
 	if strings.TrimSpace(memory) == "" {

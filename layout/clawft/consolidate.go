@@ -1,4 +1,4 @@
-// This file removes facts of MEMORY.md that another fact repeats.
+// This file removes facts from MEMORY.md that repeat another fact.
 
 package clawft
 
@@ -18,12 +18,12 @@ var _ layout.Tidier = (*Home)(nil)
 type movedText struct {
 	headings  string
 	text      string
-	namedText string // full text of a named entry with its comment ("" if the entry has no name)
-	name      string // name of a named entry
+	namedText string // text of the entry with its comment ("" if the entry has no name of its own)
+	name      string // name of the entry ("" without a name of its own)
 }
 
-// markRepeated marks the units that repeat other units as removed. movedTexts has the removed texts that
-// must be appended to HISTORY.md.
+// markRepeated marks each unit that repeats another unit as removed. movedTexts contains those removed texts that must
+// be appended to HISTORY.md.
 func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, steps []layout.Step, err error) {
 	var texts []sametext.Passage
 	var at []int
@@ -62,14 +62,14 @@ func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, st
 	return movedTexts, steps, nil
 }
 
-// moveComment transfers the comment of the unit from, which will be removed, to the unit to. It returns
-// false if the unit to cannot have such a comment.
+// moveComment moves the comment of the unit from, which is removed, to the unit to. It returns false if to cannot have
+// a comment.
 func moveComment(from, to *unit) bool {
 	if from.mark == nil {
 		return true
 	}
 	if to.kind == unitListItem {
-		return false // a comment there would split the list
+		return false // A comment would split the list.
 	}
 	m := entryMark{
 		Name:    from.mark.Name,
@@ -113,7 +113,7 @@ func moveComment(from, to *unit) bool {
 	return true
 }
 
-// currentMark returns the comment that a unit has now, or nil if the unit has no comment.
+// currentMark returns the comment of a unit after the changes so far, or nil if it has none.
 func currentMark(u *unit) *entryMark {
 	if u.newMark != nil {
 		return u.newMark
@@ -121,7 +121,7 @@ func currentMark(u *unit) *entryMark {
 	return u.mark
 }
 
-// unionWords returns the words of a and b without duplicates and without the given word.
+// unionWords returns the words of a and b without duplicates and without the word excluded.
 func unionWords(a, b []string, excluded string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {

@@ -1,4 +1,4 @@
-// This file composes the context of a model, and implements sessions.
+// This file builds the context of a model and implements sessions.
 
 package clawft
 
@@ -16,17 +16,17 @@ import (
 )
 
 // Context implements [layout.Home]. It returns the text of MEMORY.md below the heading "## Memory", to be put after
-// the system prompt. Entries that are held back on the occasion [oxbow.WithoutLabels] are left out. It returns nothing
-// if MEMORY.md is blank. HISTORY.md is not included. A budget shortens the text as [Home.Compress] would, but does not
-// change the file.
+// the system prompt. It leaves out entries that are held back on the occasion [oxbow.WithoutLabels]. If MEMORY.md is
+// blank, the context is empty. HISTORY.md is not in the context. If there is a budget, the text is shortened like in
+// [Home.Compress], but the file does not change.
 func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	err := h.addMemoryToContext(ctx, &c, r.Budget)
 	return c, err
 }
 
-// addMemoryToContext adds MEMORY.md and more parts to a context within a budget. If the file was not cut, it is
-// recorded as seen by the session of ctx.
+// addMemoryToContext adds MEMORY.md and the parts more to a context, within a budget. If the text was not shortened,
+// it is recorded that the session has seen the file.
 func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
@@ -42,8 +42,7 @@ func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget
 				if ok && prompt.EstimateTokens(s) >= tokens/4 {
 					return s
 				}
-				// Shorten facts that are too long for the budget, such as a fact that is the whole
-				// file.
+				// Shorten facts that are too long for the budget, for example if one fact is the whole file.
 				return prompt.Part{}.WithFrame("", injectedText(memory), "").Shorten(tokens)
 			}},
 	)
@@ -60,7 +59,7 @@ type session struct {
 	layout.Summaries
 	home           *Home
 	request        layout.Request
-	lastSystemText string // system text that the model was last shown
+	lastSystemText string // system text that the model has seen last
 }
 
 // Session implements [layout.Home].
@@ -76,7 +75,7 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// memoryContext returns a context of the current MEMORY.md, followed by more.
+// memoryContext returns a context with the present MEMORY.md and the parts more.
 func (s *session) memoryContext(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.home.addMemoryToContext(ctx, &c, s.request.Budget, more...); err != nil {
@@ -94,9 +93,8 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.memoryContext(ctx)
 }
 
-// BeforeTurn implements [layout.Session]. clawft's design reads MEMORY.md for each call of the
-// model. If the file differs from the text last shown to the model, BeforeTurn returns the new text
-// to replace it.
+// BeforeTurn implements [layout.Session]. In clawft's design, MEMORY.md is read for each call of the model. If the
+// file has changed since the model saw it, BeforeTurn returns the new text, which replaces the old.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -112,7 +110,7 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	return c, nil
 }
 
-// contextAfterSummary returns the context for continuing a conversation: MEMORY.md and a summary.
+// contextAfterSummary returns the context with which a conversation continues: MEMORY.md and the summary.
 func (s *session) contextAfterSummary(ctx context.Context, name, summary string) (prompt.Context, error) {
 	return s.memoryContext(
 		ctx,
@@ -126,7 +124,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 	return s.Summaries.Compact(ctx, strings.TrimSpace(removeControls(summary)))
 }
 
-// End closes the conversation. A summary that consists only of control characters counts as empty.
+// End implements [layout.Session]. A summary that contains only control characters is not stored.
 func (s *session) End(ctx context.Context, summary string) error {
 	return s.Summaries.End(ctx, removeControls(summary))
 }
@@ -149,6 +147,6 @@ func (s *session) storeSummary(ctx context.Context, summary string) (string, err
 	}
 }
 
-// isUnsuspicious selects the entries that are put into the context. In clawft's design, the agent
-// writes the files itself, so only entries that are marked as suspicious are left out.
+// isUnsuspicious reports whether an entry is put into the context. In clawft's design, the agent writes the files
+// itself, so only entries that are marked as suspicious are left out.
 func isUnsuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -1,4 +1,4 @@
-// This file splits MEMORY.md into facts that can be removed, and joins the remaining facts.
+// This file splits MEMORY.md into facts that can be removed, and assembles the text from the others.
 
 package clawft
 
@@ -12,37 +12,37 @@ type unitKind uint8
 
 const (
 	unitParagraph unitKind = iota
-	unitListItem           // an item of a list, with the indented lines below it
-	unitNamed              // an entry with a comment above it
-	unitHeading            // one or more heading lines
-	unitLead               // the text before the first item of a list, in the same paragraph
+	unitListItem           // An item of a list, including the indented lines below it.
+	unitNamed              // An entry with a comment above it.
+	unitHeading            // One or more lines that are headings.
+	unitLead               // The text before the first item of a list, in the same paragraph.
 )
 
-// unit is a piece of the text. Between units there are only blank lines.
+// unit is a piece of the text. Only blank lines are between units.
 type unit struct {
 	kind       unitKind
-	start, end int // byte range, without the last line end
+	start, end int // byte range in the text, without the line end at its end
 	text       string
-	// headings above the unit, outermost first, and the lead of its list, separated by " / "
+	// headings above the unit, outermost first, and then the lead of its list, joined by " / "
 	headings string
 	level    int // level of a heading, 1 to 6
-	// Number of the paragraph that contains the unit; headings above a paragraph belong to it.
+	// Number of the paragraph that contains the unit. Headings above a paragraph belong to it.
 	paragraphNumber int
-	mark            *entryMark // comment of a named entry
+	mark            *entryMark // comment above the unit (nil if there is none)
 
-	isRemoved bool       // the unit is removed
-	shortText string     // shortened text of the unit
-	newMark   *entryMark // new comment for the unit, if it changed
+	isRemoved bool       // The unit is removed from the text.
+	shortText string     // text that replaces the text of the unit ("" if it was not shortened)
+	newMark   *entryMark // comment that replaces the comment of the unit (nil if it did not change)
 }
 
-// isFact reports whether the unit is a fact, which can be removed, and not a heading or a lead.
+// isFact reports whether the unit is a fact, which can be removed. Headings and leads are not facts.
 func (u *unit) isFact() bool { return u.kind != unitHeading && u.kind != unitLead }
 
-// hasKeepTag reports whether the unit must stay, because a person gave it the label tag:keep.
+// hasKeepTag reports whether the unit must not be removed, because a person gave it the label tag:keep.
 func (u *unit) hasKeepTag() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
 
-// bulletWidths returns the length of a line's indentation, and the length of the indentation with the
-// list marker. The second length is 0 if the line does not begin a list item.
+// bulletWidths returns the length of the indentation of a line, and the length of the indentation with the list
+// marker. If the line does not begin a list item, the second length is 0.
 func bulletWidths(line string) (indent, sign int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
@@ -95,15 +95,15 @@ type unitCutter struct {
 	text            string
 	fences          fenceFinder
 	units           []unit
-	headings        []unit // headings above the current position
+	headings        []unit // headings above the present position
 	paragraphNumber int    // number of the current paragraph
 
-	current    unit   // current unit (start is -1 between units)
-	listIndent int    // indentation of the list's items (-1 outside of a list)
-	listLead   string // lead of the list
+	current    unit   // unit that is being read (start is -1 between units)
+	listIndent int    // indentation of the items in the present list (-1 outside of a list)
+	listLead   string // lead of the present list
 }
 
-// headingPath returns the headings above the current position, joined by " / ".
+// headingPath returns the headings above the present position, joined by " / ".
 func (c *unitCutter) headingPath() string {
 	names := make([]string, len(c.headings))
 	for i, h := range c.headings {
@@ -112,7 +112,7 @@ func (c *unitCutter) headingPath() string {
 	return strings.Join(names, " / ")
 }
 
-// endUnit ends the current unit.
+// endUnit ends the unit that is being read and adds it to units.
 func (c *unitCutter) endUnit() {
 	if c.current.start >= 0 {
 		c.current.text = c.text[c.current.start:c.current.end]
@@ -121,7 +121,7 @@ func (c *unitCutter) endUnit() {
 	c.current = unit{start: -1}
 }
 
-// splitRange splits text[start:end], an entry without a comment, into units.
+// splitRange splits text[start:end], which is an entry without a comment, into units.
 func (c *unitCutter) splitRange(start, end int) {
 	c.current = unit{start: -1}
 	c.listIndent = -1
@@ -160,7 +160,7 @@ func (c *unitCutter) splitRange(start, end int) {
 	c.endUnit()
 }
 
-// beginUnit begins a unit.
+// beginUnit begins a unit of this kind at a byte offset.
 func (c *unitCutter) beginUnit(kind unitKind, offset int) {
 	c.current = unit{kind: kind, start: offset, headings: c.headingPath(), paragraphNumber: c.paragraphNumber}
 	if c.listLead != "" {
@@ -168,8 +168,8 @@ func (c *unitCutter) beginUnit(kind unitKind, offset int) {
 	}
 }
 
-// endLead ends the current unit, the lines above the first item of a list, and makes it the list's
-// lead.
+// endLead ends the unit that is being read, which precedes the first item of a list, and makes it the lead of the
+// list.
 func (c *unitCutter) endLead() {
 	if c.current.start < 0 || c.listIndent >= 0 {
 		return
@@ -181,7 +181,7 @@ func (c *unitCutter) endLead() {
 	}
 }
 
-// addHeading adds a heading. It ends all earlier headings of the same or a deeper level.
+// addHeading adds a heading. It ends the headings above it that have the same or a deeper level.
 func (c *unitCutter) addHeading(start, end int, line string) {
 	c.endUnit()
 	level := headingLevel(line)
@@ -200,7 +200,7 @@ func (c *unitCutter) addHeading(start, end int, line string) {
 	c.units, c.headings = append(c.units, u), append(c.headings, u)
 }
 
-// factText returns the text of the unit. For a list item, the list marker is removed.
+// factText returns the text of the unit without its list marker.
 func (u *unit) factText() string {
 	if u.kind == unitListItem {
 		if _, sign := bulletWidths(u.text); sign > 0 {
@@ -210,7 +210,7 @@ func (u *unit) factText() string {
 	return strings.TrimSpace(u.text)
 }
 
-// removeEmptyHeadings removes each heading and lead below which all facts are removed.
+// removeEmptyHeadings removes each heading or lead that has no fact below it any more.
 func removeEmptyHeadings(units []unit) {
 	for i := range units {
 		u := &units[i]
@@ -233,8 +233,7 @@ func removeEmptyHeadings(units []unit) {
 	}
 }
 
-// joinUnits assembles the new text from the units. It leaves out removed units, and uses the shortened
-// texts and new comments.
+// joinUnits assembles a text from those units that are not removed, with their shortened texts and new comments.
 func joinUnits(text string, units []unit) string {
 	if len(units) == 0 {
 		return text
@@ -261,8 +260,7 @@ func joinUnits(text string, units []unit) string {
 	return b.String()
 }
 
-// textBetween returns the text to write between the unit last and unit i, the next unit that is not
-// removed.
+// textBetween returns the text between the unit last and unit i, which is the next unit that is not removed.
 func textBetween(text string, units []unit, last *unit, i int, eol string) string {
 	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
 		return text[units[i-1].end:units[i].start]
@@ -277,7 +275,7 @@ func textBetween(text string, units []unit, last *unit, i int, eol string) strin
 	return space
 }
 
-// formatUnit returns the unit with its shortened text and new comment.
+// formatUnit returns the text of the unit as it is now, with its comment.
 func (u *unit) formatUnit(text, eol string) string {
 	if u.shortText == "" && u.newMark == nil {
 		return text[u.start:u.end]
@@ -288,7 +286,7 @@ func (u *unit) formatUnit(text, eol string) string {
 	}
 	body := text[u.start:u.end]
 	if u.mark != nil {
-		// Skip the first line, which is the comment to be replaced.
+		// Skip the first line, because it is the comment that is replaced.
 		_, next := lineBounds(text, u.start)
 		body = text[min(next, u.end):u.end]
 	}

@@ -1,5 +1,4 @@
-// This file reads and writes the two memory files as a whole and by paragraph, as in clawft's
-// design.
+// This file reads and writes MEMORY.md and HISTORY.md as whole texts and by paragraph, as clawft does.
 
 package clawft
 
@@ -19,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
-// ReadMemory returns the text of MEMORY.md, and false if it does not exist. The text is recorded as
-// seen by the session of ctx.
+// ReadMemory returns the text of MEMORY.md. It records that the session of ctx has seen the text. ok is false if the
+// file does not exist.
 func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error) {
 	text, ok, err = h.Document(ctx, memoryFile)
 	if err != nil {
@@ -29,7 +28,7 @@ func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error)
 	return text, ok, nil
 }
 
-// ReadHistory returns the text of HISTORY.md, and false if it does not exist.
+// ReadHistory returns the text of HISTORY.md. ok is false if the file does not exist.
 func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error) {
 	text, ok, err = h.Document(ctx, historyFile)
 	if err != nil {
@@ -38,11 +37,10 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// splitVisible splits a file's text into the entries that a caller may see and the rest. shown is the text
-// without the entries for which isVisible returns false. rest has those entries, each followed by a blank
-// line.
+// splitVisible divides a file's text. shown is the text without the entries for which isVisible returns false. rest
+// contains these entries, each followed by a blank line.
 func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool) (shown, rest string) {
-	items, _ := h.layout.Parse(file, text) // parsing never fails
+	items, _ := h.layout.Parse(file, text) // Parsing never fails.
 	for _, it := range slices.Backward(items) {
 		if !isVisible(&it.Entry) {
 			eol := lineEnding(text)
@@ -53,14 +51,13 @@ func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool
 	return text, rest
 }
 
-// splitWithheld splits a file's text like splitVisible. rest has the entries that are withheld from the caller of
-// ctx.
+// splitWithheld divides a file's text like splitVisible. rest contains the entries that the caller of ctx may not see.
 func (h *Home) splitWithheld(ctx context.Context, file, text string) (shown, rest string) {
 	return h.splitVisible(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
 
-// AppendMemory appends one or more paragraphs to MEMORY.md, surrounded by blank lines. It returns
-// the number of appended content bytes. Control characters except tabs and line ends are removed.
+// AppendMemory appends paragraphs to MEMORY.md with blank lines around them. It returns the number of appended bytes
+// of content. It removes control characters except tabs and line ends.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	if err := checkStorable(content); err != nil {
 		return 0, err
@@ -77,7 +74,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		if err == nil {
 			s.RecordWrite(verb.DocumentEntry(memoryFile, was), verb.DocumentEntry(memoryFile, is))
 		}
-		// record the session's own text as seen, but not text that other programs wrote meanwhile
+		// The session has now seen its own text. It may not have seen text that other programs wrote in the meantime.
 		if known, ok := s.KnownVersion(verb.DocumentEntry(memoryFile, "")); ok || isBlank(was) {
 			now = verb.DocumentEntry(memoryFile, withBlankLine(appendText(known.Content, content)))
 		}
@@ -89,11 +86,10 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// WriteMemory replaces MEMORY.md by the content and a blank line after it, and returns the number
-// of content bytes. The replacement can be undone with [Home.Revert]. Changes that other programs
-// made since the session of ctx saw the file are merged by line. If merging fails, or if the
-// session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that are
-// withheld from the caller (see [oxbow.OnRequest]) are kept.
+// WriteMemory replaces the text of MEMORY.md by content, followed by a blank line, and returns the number of bytes of
+// content. [Home.Revert] can undo this. Changes by others since the session of ctx saw the file are merged by line. If
+// they cannot be merged, or if the session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that
+// the caller may not see (see [oxbow.OnRequest]) are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	if err := checkStorable(content); err != nil {
 		return 0, err
@@ -126,8 +122,8 @@ func appendText(text, more string) string {
 	return text + paragraphGap(text) + more
 }
 
-// withBlankLine returns a text that ends with a blank line, because clawft appends directly after
-// the last byte. A text of only line ends is returned unchanged.
+// withBlankLine returns a text that ends with a blank line, because clawft appends directly after the last byte. It
+// returns a text that contains only line ends unchanged.
 func withBlankLine(text string) string {
 	body := strings.TrimRight(text, "\r\n")
 	if body == "" {
@@ -157,8 +153,7 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// checkStorable returns an error if the text cannot be stored, even after its control characters
-// are removed.
+// checkStorable returns an error if a text could not be stored even without its control characters.
 func checkStorable(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)
@@ -178,10 +173,9 @@ func removeControls(s string) string {
 	}, s)
 }
 
-// Search returns the paragraphs that contain the query: first the paragraphs of MEMORY.md, then the
-// paragraphs of HISTORY.md, each in the order of the file. If limit is above 0, it returns at most
-// limit paragraphs. Letter case and diacritics are ignored. An empty query finds nothing. If one of
-// the files cannot be read, Search returns the paragraphs of the other file and an error.
+// Search returns the paragraphs that contain the query: those of MEMORY.md and then those of HISTORY.md, in the order
+// of the files. If limit is above 0, it returns at most limit paragraphs. It ignores letter case and diacritics. An
+// empty query finds nothing. If one file cannot be read, Search returns the paragraphs of the other file and an error.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)

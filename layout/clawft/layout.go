@@ -55,8 +55,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: l.rewriteItem(place.Path, text, items, i, e)}}, nil
 }
 
-// paragraphGap returns the line ends to add to a text before a new paragraph, so that a blank line separates
-// them.
+// paragraphGap returns the line ends to append to a text, so that a blank line separates it from a new paragraph.
 func paragraphGap(text string) string {
 	eol := lineEnding(text)
 	body := strings.TrimRightFunc(text, unicode.IsSpace)
@@ -69,7 +68,7 @@ func paragraphGap(text string) string {
 	isBlankLine := tail != "" && !strings.HasSuffix(tail, "\n")
 	mayEnd := have > 0 || want == 0
 	if isBlankLine && mayEnd {
-		more = eol // end the last line, which consists of spaces
+		more = eol // End the last line, which consists of spaces.
 	}
 	for have += len(more) / len(eol); have < want; have++ {
 		more += eol
@@ -77,8 +76,8 @@ func paragraphGap(text string) string {
 	return more
 }
 
-// addEntry returns the text with an entry appended. It ends with a blank line, so that text appended by
-// another program does not join the entry's paragraph.
+// addEntry returns the text with an entry appended. The result ends with a blank line, so that text by another program
+// does not join the paragraph of the entry.
 func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
@@ -102,7 +101,7 @@ func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) st
 	return result
 }
 
-// rewriteItem returns the text with item i replaced by another entry.
+// rewriteItem returns the text in which the entry e replaces item i.
 func (l treeLayout) rewriteItem(path, text string, items []item, i int, e oxbow.Entry) string {
 	it := &items[i]
 	bare := it.mark == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
@@ -121,9 +120,9 @@ func (l treeLayout) rewriteItem(path, text string, items []item, i int, e oxbow.
 	return result
 }
 
-// entryForms yields the texts by which a file can represent the entry, the simplest text first: the content alone
-// (only if bare is true), the content below a comment with the entry's name and labels, and the content between an
-// opening and a closing comment. The caller writes the first text that is parsed as the same entry.
+// entryForms yields texts that may represent the entry in a file, the simplest text first: the content alone (if bare
+// is true), the content below a comment with the entry's name and labels, and the content between an opening and a
+// closing comment. The caller must write the first text that is parsed as the same entry.
 func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
@@ -137,8 +136,8 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol 
 		if !yield(m.encode() + eol + content) {
 			return
 		}
-		// The closing line must not occur in the content, and must not close an earlier entry
-		// that lacks its closing line.
+		// The content must not contain the closing line. The closing line must not end an earlier entry whose own
+		// closing line is missing.
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&
 				!slices.ContainsFunc(among, func(it item) bool {
@@ -151,15 +150,14 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol 
 	}
 }
 
-// parsesAs reports whether an item is parsed as the entry, except for the time when it was created.
+// parsesAs reports whether an item is parsed as the entry e. The creation time may differ.
 func (l treeLayout) parsesAs(path string, it *item, e oxbow.Entry) bool {
 	got := it.toEntry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameOthers reports whether two lists contain the same entries if item i of before and item j of
-// after are ignored.
+// hasSameOthers reports whether two lists contain the same entries, apart from item i of before and item j of after.
 func hasSameOthers(before, after []item, i, j int) bool {
 	rest := func(items []item, but int) []item {
 		if but < 0 || but >= len(items) {
@@ -172,9 +170,8 @@ func hasSameOthers(before, after []item, i, j int) bool {
 	})
 }
 
-// removeItem returns the text without item i. Removing an entry may change the name of another
-// paragraph: a name without a number may become free. Such a paragraph gets a comment with its old
-// name.
+// removeItem returns the text without item i. If the name of item i was that of another paragraph without the number,
+// this paragraph would be renamed. It gets a comment with its present name instead.
 func (l treeLayout) removeItem(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)
@@ -191,7 +188,7 @@ func (l treeLayout) removeItem(path, text string, items []item, i int) string {
 	for range 2 {
 		for _, between := range []string{"", eol, eol + eol} {
 			result = text
-			for j := len(items) - 1; j >= 0; j-- { // go backwards, so that the positions of earlier items stay valid
+			for j := len(items) - 1; j >= 0; j-- { // Go backwards, so that the offsets of the items before stay valid.
 				switch it := &items[j]; {
 				case j == i:
 					result = replaceRange(result, it.start, it.end, between)
@@ -203,7 +200,7 @@ func (l treeLayout) removeItem(path, text string, items []item, i int) string {
 				return result
 			}
 		}
-		// Without the removed item, the next paragraph would be joined to the headings above it.
+		// Without the removed item, the headings above it would belong to the next paragraph.
 		if i+1 == len(items) || items[i+1].mark != nil {
 			break
 		}
@@ -212,7 +209,7 @@ func (l treeLayout) removeItem(path, text string, items []item, i int) string {
 	return result
 }
 
-// replaceRange replaces text[start:end], and the blank lines after it, with replacement.
+// replaceRange replaces text[start:end] and the blank lines after it by replacement.
 func replaceRange(text string, start, end int, replacement string) string {
 	for end < len(text) {
 		stop, next := lineBounds(text, end)

@@ -1,4 +1,4 @@
-// This file finds the directory of the memory in a home.
+// This file finds the directory that contains the memory of a home.
 
 package clawft
 
@@ -15,23 +15,25 @@ import (
 )
 
 const (
-	memoryDir = ".clawft/workspace/memory"  // directory of the memory in a user's home directory
-	legacyDir = ".nanobot/workspace/memory" // the same directory of nanobot, clawft's predecessor
+	memoryDir = ".clawft/workspace/memory" // directory of the memory, below the user's home directory
+	// directory of the memory of nanobot, clawft's predecessor, below the user's home directory
+	legacyDir = ".nanobot/workspace/memory"
 )
 
-// memoryPlace is the location of a home's memory.
+// memoryPlace is the directory that contains the memory of a home.
 type memoryPlace struct {
-	dir    string // path in the home (may not exist)
+	dir    string // path of the directory in the home; it may not exist yet
 	exists bool
-	// otherDir is another directory with a memory, which is not read.
-	otherDir    string
-	markerCount int // number of signs that the home has this layout; 0 means that it is only possible
+	// otherDir is another directory that contains a memory. It is not read.
+	otherDir string
+	// number of markers of this layout in the home; 0 means that the layout is possible but not certain
+	markerCount int
 }
 
-// findMemoryDir returns the directory of a home that contains the memory. The home is a user's home
-// directory, the directory .clawft in it, the workspace, or the directory of the memory itself.
-// find decides mainly by which directories exist, not by the files in them. shown is the path of
-// the home. The last element of shown matters only if the home contains no memory.
+// findMemoryDir returns the directory with the memory of a home. The home is a user's home directory, the directory
+// .clawft in it, the workspace, or the directory of the memory itself. This is decided mainly by which directories
+// exist, and not by the files in them. shown is the path of the home. Its last element matters only if the home
+// contains no memory.
 func findMemoryDir(fsys vfs.FS, shown string) (memoryPlace, error) {
 	at := prober{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles
@@ -47,7 +49,7 @@ func findMemoryDir(fsys vfs.FS, shown string) (memoryPlace, error) {
 	case isDir("workspace/memory"):
 		p.dir, p.markerCount = "workspace/memory", 1+held("workspace/memory")
 	case isFile("memory/" + historyFile):
-		// MEMORY.md is not sufficient, because other layouts also have it there.
+		// The file MEMORY.md alone is not sufficient, because other layouts have it at the same place.
 		p.dir, p.markerCount = "memory", 1+held("memory")
 	case held(".") > 0:
 		p.dir = "."
@@ -65,26 +67,25 @@ func findMemoryDir(fsys vfs.FS, shown string) (memoryPlace, error) {
 	return p, at.err
 }
 
-// prober checks whether files and directories exist, and collects the errors of the checks.
+// prober checks whether files and directories exist. It collects the errors of these checks.
 type prober struct {
 	fs  vfs.FS
 	err error
 }
 
-// isDir reports whether a directory with the name exists.
+// isDir reports whether a directory with this name exists.
 func (p *prober) isDir(name string) bool {
 	info := p.statOrNil(name)
 	return info != nil && info.IsDir()
 }
 
-// isFile reports whether a file with the name exists.
+// isFile reports whether a file with this name exists.
 func (p *prober) isFile(name string) bool {
 	info := p.statOrNil(name)
 	return info != nil && !info.IsDir()
 }
 
-// statOrNil returns the description of a file, or nil if it cannot be read, for example because the file
-// does not exist.
+// statOrNil returns the description of a file, or nil if the file does not exist or cannot be examined.
 func (p *prober) statOrNil(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {
@@ -106,8 +107,8 @@ func (p *prober) countFiles(dir string) (n int) {
 	return n
 }
 
-// isBelowFile reports whether a parent of the name is a file and not a directory. Operating systems
-// report this with different errors.
+// isBelowFile reports whether a parent directory in the name is a file. Operating systems report this with different
+// errors.
 func isBelowFile(fsys vfs.FS, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := fsys.Stat(dir); err == nil {
@@ -117,9 +118,8 @@ func isBelowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// countMarkers counts a clawft or nanobot directory as two markers, and each memory file as one
-// marker. It returns 0 if the home cannot be read, because [Open] reports the error if the home
-// is opened.
+// countMarkers counts a directory of clawft or nanobot as two markers, and each memory file as one. It returns 0 if
+// the home cannot be read, because [Open] then reports the error.
 func countMarkers(fsys vfs.FS) (int, error) {
 	p, err := findMemoryDir(fsys, "")
 	if err != nil {
@@ -128,7 +128,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return p.markerCount, nil
 }
 
-// newMemoryDir returns the directory for the memory of an empty home.
+// newMemoryDir returns the directory for the memory of a home that has none yet.
 func newMemoryDir(shown string) string {
 	names := strings.Split(path.Clean(filepath.ToSlash(shown)), "/")
 	for _, top := range []string{".clawft", ".nanobot"} {
@@ -142,8 +142,8 @@ func newMemoryDir(shown string) string {
 	return memoryDir
 }
 
-// subdirectory presents a directory of a file system as a file system. The directory need not exist.
-// OpenLock, which is called before the first write, creates it.
+// subdirectory is the file system of a directory in another file system. The directory need not exist. OpenLock
+// creates it before the first write.
 type subdirectory struct {
 	vfs.FS
 	dir string
@@ -151,8 +151,8 @@ type subdirectory struct {
 
 var _ vfs.FS = (*subdirectory)(nil)
 
-// fullName returns the name in the underlying file system. An invalid name is returned unchanged, so
-// that the underlying file system rejects it.
+// fullName returns the name of a file in the other file system. It returns an invalid name unchanged, so that the
+// other file system refuses it.
 func (b *subdirectory) fullName(name string) string {
 	if !fs.ValidPath(name) {
 		return name

@@ -49,8 +49,8 @@ const (
 	closeMark = "<!-- /oxbow "
 )
 
-// entryMark is the decoded comment above an entry, which contains the entry's name, labels and other
-// data.
+// entryMark is the decoded comment above an entry. It contains the name and the labels of the entry, and other data
+// that a paragraph cannot express.
 type entryMark struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
@@ -60,21 +60,20 @@ type entryMark struct {
 
 	labels      []oxbow.Label
 	created     time.Time
-	unknownKeys map[string]json.RawMessage // unknown keys
+	unknownKeys map[string]json.RawMessage // keys that this version of oxbow does not know
 }
 
-// item is an entry in a text.
+// item is an entry in the text of a file.
 type item struct {
-	start, end               int        // byte range, with comments and without the last line end
+	start, end               int        // byte range of the entry and its comments, without the line end at its end
 	contentStart, contentEnd int        // byte range of the content
-	mark                     *entryMark // nil if the entry has no comment
+	mark                     *entryMark // comment of the entry (nil if it has none)
 	content                  string
 	name                     string
-	created                  time.Time // zero if the text contains no time
+	created                  time.Time // creation time (zero if the text does not contain one)
 }
 
-// lineEnding returns the line ending of the text's first line, or "\n" if the line has
-// no ending.
+// lineEnding returns the line end of the first line of a text, or "\n" if this line has none.
 func lineEnding(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -82,8 +81,7 @@ func lineEnding(text string) string {
 	return "\n"
 }
 
-// lineBounds returns the end of the line that begins at i, before its line ending, and the start of
-// the next line.
+// lineBounds returns the end of the line that begins at i, without its line end, and the beginning of the next line.
 func lineBounds(text string, i int) (end, next int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
@@ -98,8 +96,7 @@ func lineBounds(text string, i int) (end, next int) {
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// splitItems returns the entries of a text. Entries without a comment get their names
-// later.
+// splitItems returns the entries in a text. Entries without a comment have no name yet.
 func splitItems(text string) []item {
 	eol := lineEnding(text)
 	plain := func(s string) string {
@@ -109,8 +106,8 @@ func splitItems(text string) []item {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []item
-	open := false  // the last item continues
-	frame := false // the last item contains only headings, and continues below a blank line
+	open := false  // The last item may continue on the next line.
+	frame := false // The last item contains only headings, so it continues after a blank line.
 	unclosed := map[int]bool{}
 	fences := fenceFinder{text: text}
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
@@ -132,7 +129,7 @@ func splitItems(text string) []item {
 			it := item{start: at, end: end, contentStart: next, contentEnd: next, mark: m}
 			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
-				// No line closes it.
+				// The closing line is missing.
 			} else if from, to, after := findClosingLine(text, next, m.End); after == 0 {
 				unclosed[m.End] = true
 			} else {
@@ -164,11 +161,11 @@ func splitItems(text string) []item {
 // fenceFinder finds fenced code blocks.
 type fenceFinder struct {
 	text           string
-	unclosedFences map[string]bool // the opening fences that are known to have no closing line
+	unclosedFences map[string]bool // opening fences that are known to have no closing line
 }
 
-// blockEnd returns the end of the code block that begins with the line at i. The block includes the
-// closing line. It returns 0 if no block begins there or the block is not closed.
+// blockEnd returns the end of the fenced code block that begins with the line at i, including its closing line. It
+// returns 0 if no block begins there or the block is not closed.
 func (f *fenceFinder) blockEnd(i int) int {
 	end, next := lineBounds(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")
@@ -177,7 +174,8 @@ func (f *fenceFinder) blockEnd(i int) int {
 	}
 	n := len(line) - len(strings.TrimLeft(line, line[:1]))
 	fence := line[:n]
-	isCode := fence[0] == '`' && strings.Contains(line[n:], "`") // code in a line, such as ```x```
+	// The line contains code such as ```x``` and does not begin a block.
+	isCode := fence[0] == '`' && strings.Contains(line[n:], "`")
 	if isCode || f.unclosedFences[fence] {
 		return 0
 	}
@@ -195,8 +193,8 @@ func (f *fenceFinder) blockEnd(i int) int {
 	return 0
 }
 
-// findClosingLine finds the line that closes the content beginning at from. It returns the byte range of
-// the content, and the end of the closing line. after is 0 if the closing line is missing.
+// findClosingLine finds the line that closes the content that begins at from. It returns the byte range of the content
+// and the end of the closing line. If the closing line is missing, after is 0.
 func findClosingLine(text string, from, n int) (start, to, after int) {
 	line := closeLine(n)
 	for i := from; i > 0; i++ {
@@ -204,7 +202,7 @@ func findClosingLine(text string, from, n int) (start, to, after int) {
 		if k < 0 {
 			return 0, 0, 0
 		}
-		i += k // beginning of the line
+		i += k // Only a closing line at the beginning of a line counts.
 		end, _ := lineBounds(text, i)
 		if !isBlank(text[i+len(line) : end]) {
 			continue
@@ -221,7 +219,7 @@ func findClosingLine(text string, from, n int) (start, to, after int) {
 
 func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closeMark, n) }
 
-// readMark decodes a comment about the entry below it. It returns nil for any other line.
+// readMark decodes the comment above an entry. For any other line, it returns nil.
 func readMark(line string) *entryMark {
 	line = strings.TrimRight(line, " \t")
 	if !strings.HasPrefix(line, openMark) || !strings.HasSuffix(line, openEnd) {
@@ -255,25 +253,24 @@ func readMark(line string) *entryMark {
 	return m
 }
 
-// encode returns the encoded comment. The JSON encoder escapes < and >, so no value can end the
+// encode returns the comment as it is written in a file. The JSON encoder escapes < and >, so no value can end the
 // comment.
 func (m *entryMark) encode() string {
 	b, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // encoding strings and a number cannot fail
+		panic(err) // Encoding strings and a number cannot fail.
 	}
 	if len(m.unknownKeys) > 0 {
 		more, err := json.Marshal(m.unknownKeys)
 		if err != nil {
-			panic(err) // encoding cannot fail, because the value was decoded from JSON
+			panic(err) // Encoding cannot fail, because the value was decoded from JSON.
 		}
 		b = append(append(b[:len(b)-1], ','), more[1:]...)
 	}
 	return "<!-- oxbow " + string(b) + " -->"
 }
 
-// makeMark returns the comment for an entry. It keeps the keys of an old comment that oxbow does
-// not know.
+// makeMark returns the comment for an entry. It keeps those keys of the old comment that oxbow does not know.
 func makeMark(e oxbow.Entry, old *entryMark) *entryMark {
 	m := &entryMark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {
@@ -322,15 +319,15 @@ func (l treeLayout) parseItems(path, text string) []item {
 	return items
 }
 
-// baseName returns the name of a paragraph without a comment. Names must differ between the two
-// files, because a store cannot contain a name twice. Names in HISTORY.md begin with a date or with
-// "history: ", and names in MEMORY.md do not.
+// baseName returns the name of a paragraph without a comment. The names in the two files must differ, because a name
+// is unique in a store. Therefore names in HISTORY.md begin with a date or with "history: ", and names in MEMORY.md do
+// not.
 func (l treeLayout) baseName(path, content string) string {
 	title := content
 	line, rest, ok := strings.Cut(content, "\n")
 	isInBrackets := strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")")
 	if ok && isInBrackets && path == historyFile {
-		title = rest // the line contains the headings in MEMORY.md
+		title = rest // In MEMORY.md, the line also contains the headings above the paragraph.
 	}
 	for {
 		line, rest, ok := strings.Cut(title, "\n")
@@ -352,8 +349,8 @@ func (l treeLayout) baseName(path, content string) string {
 	return name
 }
 
-// leadingDate returns the time at the beginning of a paragraph, 2026-04-14 or 2026-04-14 10:23, which
-// may be in brackets, in a heading, or bare.
+// leadingDate returns the time at the beginning of a paragraph, such as 2026-04-14 or 2026-04-14 10:23. It may be in
+// brackets or in a heading. ok is false if there is none.
 func (l treeLayout) leadingDate(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
 	mayBeDate := len(s) >= len(time.DateOnly) && s[4] == '-' && s[7] == '-'
@@ -391,7 +388,7 @@ func (it *item) toEntry(path string) oxbow.Entry {
 	return e
 }
 
-// Parse implements [mdtree.Layout]. It never returns an error.
+// Parse implements [mdtree.Layout]. It never fails.
 func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
 	items := l.parseItems(path, text)
 	out := make([]mdtree.Item, len(items))
@@ -423,8 +420,7 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// nonEmptyText replaces an empty text with a line ending, because the tree never writes an empty
-// file.
+// nonEmptyText returns a line end for an empty text, because the tree never writes an empty file.
 func nonEmptyText(text string) string {
 	if text == "" {
 		return "\n"

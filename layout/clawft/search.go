@@ -1,4 +1,4 @@
-// This file searches the two files by paragraph.
+// This file searches MEMORY.md and HISTORY.md by paragraph.
 
 package clawft
 
@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// findParagraphs returns the paragraphs of a text that contain the query. The comment above an entry is
-// searched with its paragraphs, but is not returned.
+// findParagraphs returns the paragraphs of a text that contain the query. The comment above an entry is searched
+// together with the entry's paragraphs, but is not returned.
 func findParagraphs(text, query string) []string {
 	if query == "" {
 		return nil
@@ -18,8 +18,7 @@ func findParagraphs(text, query string) []string {
 	lower, folded := lowerText(query), analysis.Fold(query)
 	var found []string
 	for _, p := range splitParagraphs(text) {
-		// Compare both forms, because folding turns some letters into two letters, and these
-		// letters are a single letter in lower case.
+		// Search in both forms, because folding turns some letters into two letters, while lower case keeps one.
 		s := p.name + "\n" + p.text
 		if strings.Contains(lowerText(s), lower) || strings.Contains(analysis.Fold(s), folded) {
 			if t := strings.TrimSpace(p.text); t != "" {
@@ -30,17 +29,17 @@ func findParagraphs(text, query string) []string {
 	return found
 }
 
-// lowerText returns a text in lower case, in which all forms of the Greek letter sigma are equal.
+// lowerText returns a text in lower case. Both lower-case forms of the Greek letter sigma become equal.
 func lowerText(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
 
-// paragraph is a sequence of lines without a blank line.
+// paragraph is a sequence of lines that are not blank.
 type paragraph struct {
-	text string // without oxbow's comments
-	name string // name, aliases and labels in the comment above it
+	text string // text of the paragraph without oxbow's comments
+	name string // name, aliases and labels in the comment of its entry
 }
 
-// splitParagraphs splits a text at blank lines outside of code blocks. The name in a comment applies to
-// all paragraphs of its entry.
+// splitParagraphs splits a text at blank lines outside of code blocks. All paragraphs of an entry get the name in the
+// entry's comment.
 func splitParagraphs(text string) []paragraph {
 	var ps []paragraph
 	for _, it := range splitItems(text) {

@@ -1,5 +1,4 @@
-// This file implements changes of MEMORY.md that do not lose text: consolidation
-// and compression.
+// This file shortens MEMORY.md without losing text: by consolidation and by compression.
 
 package clawft
 
@@ -35,7 +34,8 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 	)
 }
 
-// tidyMemory makes a change of MEMORY.md that can be undone, and appends the removed texts to HISTORY.md.
+// tidyMemory changes MEMORY.md, appends the removed texts to HISTORY.md, and writes an undo record. what is the kind
+// of change. With dry, it only reports the change.
 func (h *Home) tidyMemory(
 	ctx context.Context,
 	dry bool,
@@ -72,9 +72,9 @@ func (h *Home) tidyMemory(
 	return did, nil
 }
 
-// archiveText returns the text that must be appended to HISTORY.md to preserve the removed texts. Its first line has
-// the date and the reason for the removal. Each removed text follows as a paragraph. If a text was below headings in
-// MEMORY.md, a line with these headings, in parentheses, precedes the paragraph.
+// archiveText returns the text to append to HISTORY.md, so that the removed texts are kept. The first line contains
+// the date and the reason for the removal. A paragraph follows for each text. If the text was below headings in
+// MEMORY.md, a line with these headings in parentheses precedes its paragraph.
 func (h *Home) archiveText(what string, out []movedText, now time.Time, history string) string {
 	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"

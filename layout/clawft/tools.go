@@ -1,4 +1,4 @@
-// This file defines the tools of an agent.
+// This file defines the tools for an agent.
 
 package clawft
 
@@ -39,7 +39,7 @@ func (o readOut) Report() (r report.Report) {
 	return r
 }
 
-// text returns the answer as text: the message, the file's content, or the paragraphs.
+// text returns the answer as the model reads it: the message, the content of the file, or the paragraphs.
 func (o readOut) text() string {
 	switch {
 	case o.Message != "":
@@ -52,7 +52,7 @@ func (o readOut) text() string {
 	return strings.Join(*o.Matches, "\n\n")
 }
 
-// IsRememberedText reports whether the text is only remembered text (see [verb.Answer]).
+// IsRememberedText reports whether the answer contains only text from the memory (see [verb.Answer]).
 func (o readOut) IsRememberedText() bool {
 	return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0)
 }
@@ -108,11 +108,11 @@ func (o searchOut) Report() (r report.Report) {
 	return r
 }
 
-// IsRememberedText reports whether the text is only remembered text (see [verb.Answer]).
+// IsRememberedText reports whether the answer contains only text from the memory (see [verb.Answer]).
 func (o searchOut) IsRememberedText() bool { return o.Count > 0 }
 
-// Tools implements [layout.Home]. It returns the two tools of clawft's design, and the session
-// search that the design announces.
+// Tools implements [layout.Home]. It returns the two tools of clawft's design, and a tool that searches sessions,
+// which the design announces.
 func (h *Home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")
@@ -122,8 +122,8 @@ func (h *Home) Tools() []verb.Tool {
 	write.Destructive = true
 	search.ReadOnly, search.Idempotent = true, true
 	w := verb.Define(write, h.writeTool)
-	// The design names two modes, but clawft itself appends for any mode that it does not know. So
-	// the schema lists the two modes, and a call with any other mode is accepted.
+	// The design has two modes, but clawft itself appends for any other mode. Therefore the schema lists the two
+	// modes, and a call with another mode is not refused.
 	w.Input.Properties["mode"].Enum = []any{"append", "overwrite"}
 	return []verb.Tool{verb.Define(read, h.readTool), w, verb.Define(search, h.searchTool)}
 }
@@ -142,7 +142,7 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
 		text, _ = h.splitWithheld(ctx, f.file, text)
-		// a search shows only a part of the file, which does not count as having read the file
+		// A search shows only a part of the file, so the session has not seen the file.
 		if ok && in.Query == "" {
 			h.SeenEntries(ctx).RecordShown(verb.DocumentEntry(f.file, text))
 		}

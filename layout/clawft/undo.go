@@ -34,14 +34,14 @@ const (
 	maxUndoRecords = 20
 )
 
-// undoRecord is the content of an undo record.
+// undoRecord is the content of an undo record, which is a JSON file.
 type undoRecord struct {
 	Version   int       `json:"version"`
 	What      string    `json:"what"`
 	Time      time.Time `json:"time"`
 	OldMemory string    `json:"memory_was"`
 	NewMemory string    `json:"memory_is"`
-	History   string    `json:"history,omitempty"` // text appended to HISTORY.md
+	History   string    `json:"history,omitempty"` // text that the change appended to HISTORY.md
 }
 
 func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
@@ -64,8 +64,7 @@ func (h *Home) recordNumbers() ([]int, error) {
 	return ns, nil
 }
 
-// newRecordEdits returns the number for a new undo record, and edits that write the record and remove the
-// oldest records.
+// newRecordEdits returns the number of a new undo record, and the edits that write it and remove the oldest records.
 func (h *Home) newRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	ns, err := h.recordNumbers()
 	if err != nil {
@@ -92,7 +91,7 @@ func (h *Home) newRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	return n, edits, nil
 }
 
-// readRecord decodes a record.
+// readRecord decodes the text of an undo record.
 func readRecord(text string) (undoRecord, error) {
 	var r undoRecord
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
@@ -104,8 +103,8 @@ func readRecord(text string) (undoRecord, error) {
 	return r, nil
 }
 
-// Revert implements [layout.Tidier]. It undoes the change with this number, or the last change if
-// number is 0. Later changes of MEMORY.md are kept, and are merged with the undo by line.
+// Revert implements [layout.Tidier]. It undoes the change with this number, or the last change if number is 0. Later
+// changes of MEMORY.md are kept, because the undo is merged with them by line.
 func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied, error) {
 	var did layout.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
@@ -176,7 +175,7 @@ func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tid
 	return did, edits, nil
 }
 
-// missingParagraphs returns a step for each paragraph that is in text and not in other.
+// missingParagraphs returns a step for each paragraph of text that is not in other.
 func missingParagraphs(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {
@@ -191,9 +190,9 @@ func missingParagraphs(text, other string) []layout.Step {
 	return steps
 }
 
-// applyEdits applies the edits of a plan atomically. If dry is true, edit only calls the plan and needs
-// no permission to write. The plan gets a function that returns the text of a file, or "" if the
-// file does not exist. The plan may be called several times.
+// applyEdits applies the edits that plan returns as one atomic change. If dry is true, it only calls plan and needs no
+// permission to write. file returns the text of a file, or "" if the file does not exist. plan may be called several
+// times.
 func (h *Home) applyEdits(
 	ctx context.Context,
 	dry bool,

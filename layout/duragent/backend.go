@@ -1,5 +1,5 @@
-// This file opens the backends. A backend is either the files of the agent and the world, or a
-// store made from these files.
+// This file opens the backend that a home is configured to use: the files of the agent and the world, or a store made
+// from these files.
 
 package duragent
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// openStore opens the configured backend. With the backend oxbow, if the store does not exist and
-// may not be created, openStore reads the files instead.
+// openStore opens the configured backend. If the backend is oxbow, but its store does not exist and may not be
+// created, openStore reads the files instead.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(defaultStorePath(h.directories))
 	switch oxbows := h.config.backend == backendOxbow; {
@@ -33,7 +33,7 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 	return agentFiles{tree}, nil
 }
 
-// openTree opens the files of an agent and the world.
+// openTree opens the files of one agent and the world as a store.
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
 	b := h.Base
 	b.Options.Memory = mo
@@ -46,10 +46,10 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 	)
 }
 
-// defaultStorePath returns the path of the default store.
+// defaultStorePath returns the path of the store for the backend oxbow, if the configuration names none.
 func defaultStorePath(p directories) string { return p.workspaceDir("memory/memory.oxbow") }
 
-// openScopedStore opens the store. If the store does not exist, openScopedStore creates it from the files.
+// openScopedStore opens the store of the backend oxbow. If it does not exist, it is created from the files.
 func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
 	name := defaultStorePath(h.directories)
 	if !o.ReadOnly {
@@ -70,8 +70,8 @@ func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedSto
 	return &scopedStore{m, agentPrefix(h.directories.agent)}, nil
 }
 
-// importFiles copies the entries in the files of all agents and of the world into an empty store, as a
-// single change. The files are not changed.
+// importFiles copies the entries in the files of all agents and of the world into an empty store, in one change. It
+// does not change the files.
 func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {
 		for _, err := range m.Log(ctx) {
@@ -92,7 +92,7 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	err = m.Apply(ctx, ops...)
 	if errors.Is(err, oxbow.ErrExists) {
 		if is, ferr := fresh(); ferr == nil && !is {
-			return nil // another process adopted the files first
+			return nil // Another process has imported the files first.
 		}
 	}
 	if err == nil {
@@ -105,8 +105,8 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	return err
 }
 
-// fileEntryOps returns operations that add the entries in the files of all agents and the world,
-// under their names in the store.
+// fileEntryOps returns ops that add the entries in the files of all agents and of the world, with the names that they
+// have in the store.
 func (h *home) fileEntryOps(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
 	agents, err := agentNames(h.FS, h.directories.agents)
 	if err != nil {

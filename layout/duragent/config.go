@@ -1,5 +1,4 @@
-// This file reads the configuration files duragent.yaml and agent.yaml. Keys that do not concern
-// memory are ignored.
+// This file reads the configuration files duragent.yaml and agent.yaml. It ignores keys that are not about memory.
 
 package duragent
 
@@ -26,24 +25,24 @@ const (
 	agentFile  = "agent.yaml"
 )
 
-// Backends that spec.memory.backend may name.
+// These are the backends that spec.memory.backend can name.
 const (
 	backendFiles = "filesystem"
 	backendOxbow = "oxbow"
 )
 
-// globalConfig contains the directories that duragent.yaml configures.
+// globalConfig contains the directories that duragent.yaml names.
 type globalConfig struct {
 	workspace, agents, world string
 }
 
-// agentConfig contains the part of agent.yaml about memory.
+// agentConfig contains what agent.yaml says about memory.
 type agentConfig struct {
-	hasMemory bool // whether spec.memory exists
+	hasMemory bool // The file has a section spec.memory.
 	backend   string
 }
 
-// yamlFile is a parsed file.
+// yamlFile is a parsed configuration file.
 type yamlFile struct {
 	name string
 	root *yaml.Node
@@ -66,8 +65,8 @@ func (f yamlFile) valueError(n *yaml.Node, key, value, reason string) error {
 	return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d: %s", f.name, n.Line, key), Value: value, Reason: reason}
 }
 
-// valueAt returns the value at a path of keys, such as "spec.memory", and whether the last key exists. A
-// duplicate key is an error, and so is a value on the path that is not a mapping.
+// valueAt returns the value at a path of keys, such as "spec.memory", and whether the file contains it. It fails if a
+// key on the path occurs twice or has a value that is not a mapping.
 func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 	n, walked := f.root, ""
 	for key := range strings.SplitSeq(keys, ".") {
@@ -104,10 +103,10 @@ func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
-// isNull reports whether a value is empty.
+// isNull reports whether a key has no value.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// textAt returns the text at a path of keys, or def if the file has no value at this path.
+// textAt returns the text at a path of keys. If the file does not contain the path, it returns def.
 func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.valueAt(keys)
 	if err != nil || !ok {
@@ -122,8 +121,8 @@ func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
 	return n.Value, n, nil
 }
 
-// directoryAt returns the directory at a path of keys. The value is relative to the directory of the file.
-// A directory outside of the home is an error, because the home's file system does not contain it.
+// directoryAt returns the directory at a path of keys. The value is relative to the directory of the file. It fails if
+// the directory is outside of the home, because the home's file system does not contain it.
 func (f yamlFile) directoryAt(keys, def string) (string, error) {
 	s, n, err := f.textAt(keys, def)
 	if err != nil {
@@ -177,7 +176,7 @@ func parseAgent(name string, data []byte) (agentConfig, error) {
 	}
 	c := agentConfig{hasMemory: true, backend: backendFiles}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return c, nil // the section exists but is empty
+		return c, nil // The section exists but is empty.
 	}
 	if n.Kind != yaml.MappingNode {
 		return agentConfig{}, f.valueError(n, "spec.memory", n.Value, "must be a mapping, such as backend: filesystem")
@@ -193,7 +192,7 @@ func parseAgent(name string, data []byte) (agentConfig, error) {
 	return c, nil
 }
 
-// readConfig returns the bytes of a configuration file, and false if the file does not exist.
+// readConfig returns the content of a configuration file. It returns false if the file does not exist.
 func readConfig(fsys vfs.FS, name string) ([]byte, bool, error) {
 	data, err := vfs.ReadFile(fsys, name, maxConfig)
 	if isNotExist(err) {

@@ -33,17 +33,17 @@ const (
 	minuteFormat = "15:04"
 )
 
-// byteOrderMark is the byte order mark with which some editors begin a file. It is not part of a content.
+// byteOrderMark is a mark with which some editors begin a file. It does not belong to the content.
 const byteOrderMark = "\ufeff"
 
-// dayPart is an entry in the log of a day.
+// dayPart is an entry in the log of one day.
 type dayPart struct {
-	moment     string // time of the entry, such as "15:46", or "" for the opening
+	moment     string // time of the entry, such as "15:46" ("" for the opening of the day)
 	content    string
 	start, end int // byte range in the file
 }
 
-// line is a line without the line ending, with the offsets of the line and of the next line.
+// line is a line without its line end, with its byte offset and that of the next line.
 type line struct {
 	text             string
 	start, nextStart int
@@ -59,7 +59,7 @@ func splitLines(text string) []line {
 	return ls
 }
 
-// parseMoment returns the time in a line such as "## 15:46". It returns false for any other line.
+// parseMoment returns the time in a line such as "## 15:46". ok is false for any other line.
 func parseMoment(s string) (string, bool) {
 	m, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "## ")
 	if !ok || len(m) != len(minuteFormat) {
@@ -69,7 +69,7 @@ func parseMoment(s string) (string, bool) {
 	return m, err == nil
 }
 
-// parseDate returns the date in a line such as "# 2026-02-18". It returns false for any other line.
+// parseDate returns the date in a line such as "# 2026-02-18". ok is false for any other line.
 func parseDate(s string) (string, bool) {
 	d, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "# ")
 	return d, ok && isDate(d)
@@ -90,10 +90,10 @@ func parseDay(date, text string) []dayPart {
 		ls[0].text = strings.TrimPrefix(ls[0].text, byteOrderMark)
 	}
 	var parts []dayPart
-	open := dayPart{}       // the current entry
-	first := true           // the current entry is the opening, which has no heading line
-	body := 0               // offset at which the content of the current entry begins
-	flush := func(at int) { // at is the end of the current entry
+	open := dayPart{}       // entry that is being read
+	first := true           // The entry is the opening of the day, which has no heading.
+	body := 0               // byte offset of the content of the entry
+	flush := func(at int) { // at is the end of the entry.
 		raw := text[body:at]
 		if first {
 			open.content = strings.TrimSpace(strings.TrimPrefix(raw, byteOrderMark))
@@ -105,7 +105,7 @@ func parseDay(date, text string) []dayPart {
 		}
 		open.end = at
 		if at < len(text) && !beginsWithDayLine(date, text[at:]) {
-			raw = cutTrailingNewline(raw) // do not count the empty line before the next heading as content
+			raw = cutTrailingNewline(raw) // The empty line before the next heading does not belong to the content.
 		}
 		open.content = unescapeLines(cutTrailingNewline(cutLeadingNewline(raw)))
 		parts = append(parts, open)
@@ -114,14 +114,14 @@ func parseDay(date, text string) []dayPart {
 		at, j := ls[i].start, i
 		if d, ok := parseDate(ls[i].text); ok && d == date {
 			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], byteOrderMark)) == "" {
-				body, open.start = ls[i].nextStart, ls[i].nextStart // skip the first line of the file
+				body, open.start = ls[i].nextStart, ls[i].nextStart // Skip the first line of the file.
 				continue
 			}
 			for j++; j < len(ls) && strings.TrimSpace(ls[j].text) == ""; j++ {
 			}
 		}
 		if j == len(ls) {
-			flush(at) // nothing follows the day's line
+			flush(at) // Nothing follows the line with the date.
 			return parts
 		}
 		m, ok := parseMoment(ls[j].text)
@@ -136,7 +136,7 @@ func parseDay(date, text string) []dayPart {
 	return parts
 }
 
-// beginsWithDayLine reports whether a text begins with the line of its day.
+// beginsWithDayLine reports whether a text begins with the line that contains its date.
 func beginsWithDayLine(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
 	d, ok := parseDate(strings.TrimRight(s, "\r"))
@@ -157,13 +157,13 @@ func cutTrailingNewline(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// newDayLog returns the log of a day that has an opening with this content and no entries.
+// newDayLog returns the log of a day with this opening and no other entries.
 func newDayLog(date, content string) string {
 	return "# " + date + "\n\n" + escapeLines(content) + "\n"
 }
 
-// appendToDay returns the log with an entry appended. The existing text does not change, and its line
-// endings are used.
+// appendToDay returns the log with a new entry at its end. The existing text does not change. The new lines end like
+// those of the existing text.
 func appendToDay(date, text, moment, content string) string {
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -179,8 +179,8 @@ func appendToDay(date, text, moment, content string) string {
 	return text + nl + "## " + moment + nl + nl + escapeLines(content) + nl
 }
 
-// isReservedLine reports whether a line is a day's line or an entry's heading after any leading
-// backslashes. It also returns the number of backslashes.
+// isReservedLine reports whether a line, without the backslashes before it, looks like the line of a day or the
+// heading of an entry. It also returns the number of these backslashes.
 func isReservedLine(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := parseMoment(rest)
@@ -221,7 +221,7 @@ func mapLines(text string, fn func(string) string) string {
 
 const openingSuffix = " (opening)"
 
-// partName returns the name of the n-th entry in a minute, counted from 1.
+// partName returns the name of the n-th entry of a minute. n counts from 1.
 func partName(date, moment string, n int) string {
 	switch {
 	case moment == "":
@@ -232,7 +232,7 @@ func partName(date, moment string, n int) string {
 	return date + " " + moment
 }
 
-// parsePartName decodes a name that partName made. The moment of an opening is "".
+// parsePartName returns the parts of a name that partName made. For the opening of a day, moment is "".
 func parsePartName(name string) (date, moment string, n int, ok bool) {
 	if len(name) < len(dayFormat) || !isDate(name[:len(dayFormat)]) {
 		return "", "", 0, false

@@ -1,4 +1,4 @@
-// This file reads directives, which are Markdown files that are put into a context unchanged.
+// This file reads directives. A directive is a Markdown file that is put into the context unchanged.
 
 package duragent
 
@@ -15,12 +15,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// memoryDirective is the text of a new directives/memory.md.
+// memoryDirective is the text with which directives/memory.md is created.
 //
 //go:embed memory.md
 var memoryDirective string
 
-// memoryFile is the file name of memoryDirective.
+// memoryFile is the name of the file for memoryDirective.
 const memoryFile = "memory.md"
 
 // maxDirective is the maximum size of a directive in bytes.
@@ -31,9 +31,8 @@ type directive struct {
 	file, text string
 }
 
-// readDirectives returns the directives in a directory, sorted by file name. Blank files are
-// skipped. Files that cannot be read are skipped and reported. If the directory does not
-// exist, the result is empty.
+// readDirectives returns the directives in a directory, ordered by file name. Blank files are skipped. A file that
+// cannot be read is skipped with a warning. If the directory does not exist, there are no directives.
 func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
@@ -62,8 +61,8 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	return ds, nil
 }
 
-// directiveParts returns the directives as context parts. The directives of the workspace come before the directives
-// of the agent. If the agent has memory and no file is named memory.md, memoryDirective comes first.
+// directiveParts returns the directives as parts of a context: those of the workspace, then those of the agent. If the
+// agent has a memory and no directive is named memory.md, memoryDirective comes first.
 func (h *home) directiveParts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.directories.workspaceDir("directives"), h.directories.agentDir("directives")} {
@@ -91,8 +90,7 @@ func (h *home) directiveParts() ([]prompt.Part, error) {
 	return parts, nil
 }
 
-// makeMemoryDirective creates directives/memory.md if the file does not exist. It returns the path
-// of a created file.
+// makeMemoryDirective creates directives/memory.md and returns its path. If the file exists, it returns "".
 func makeMemoryDirective(fsys vfs.FS, p directories) (made string, err error) {
 	dir := p.workspaceDir("directives")
 	file := path.Join(dir, memoryFile)
@@ -108,8 +106,8 @@ func makeMemoryDirective(fsys vfs.FS, p directories) (made string, err error) {
 	return file, nil
 }
 
-// Context implements [layout.Home]. It returns the directives. The context contains no entries,
-// because the agent recalls entries with tools.
+// Context implements [layout.Home]. It returns the directives. It contains no entries, because the agent calls tools
+// to recall entries.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

@@ -1,4 +1,4 @@
-// This file finds a home's directories: the workspace, the world and the agents.
+// This file finds the directories of a home: the workspace, the world and the agents.
 
 package duragent
 
@@ -23,9 +23,9 @@ type directories struct {
 func (p directories) workspaceDir(name string) string { return path.Join(p.workspace, name) }
 func (p directories) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
-// findGlobal returns the workspace. The workspace is the directory that duragent.yaml names.
-// Otherwise it is the home itself, if the home looks like a workspace or label ends with .duragent,
-// and in all other cases .duragent in the home. label is the path of the home.
+// findGlobal returns the configured directories of a home. The workspace is the directory that duragent.yaml names.
+// Without it, the workspace is the home itself, if the home looks like a workspace or label ends with .duragent.
+// Otherwise it is the directory .duragent in the home. label is the path of the home.
 func findGlobal(fsys vfs.FS, label string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
@@ -45,8 +45,8 @@ func findGlobal(fsys vfs.FS, label string) (globalConfig, error) {
 	return globalConfig{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// countWorkspaceMarks counts the marks of a workspace in a directory. A mark is a directory that only a
-// workspace has: the directory of facts, or a directory of agents.
+// countWorkspaceMarks counts the directories that only a workspace has: the directory of facts, and a directory of
+// agents.
 func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
@@ -63,7 +63,7 @@ func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// countMarkers counts duragent.yaml as three markers. Without it, detect counts the marks of a workspace.
+// countMarkers counts duragent.yaml as three markers. If it does not exist, it counts the marks of a workspace.
 func countMarkers(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
@@ -77,8 +77,8 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return countWorkspaceMarks(fsys, ".duragent")
 }
 
-// agentNames returns the names of the agents in a directory. An agent is a directory that contains an
-// agent.yaml or a memory.
+// agentNames returns the names of the agents in a directory. A subdirectory is an agent if it contains an agent.yaml
+// or a memory.
 func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
@@ -102,8 +102,8 @@ func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// chooseAgent returns the named agent. If name is empty, it returns the only agent, or defaultAgent
-// if the workspace has none. Several agents are an error.
+// chooseAgent returns the agent with this name. If name is "", it returns the only agent, or defaultAgent if there is
+// none. It fails if there are several.
 func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 	if name != "" {
 		return name, checkAgent(name)
@@ -121,7 +121,7 @@ func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 		strings.Join(names, ", ") + "; name one with --agent"}
 }
 
-// checkAgent returns an error if an agent's directory cannot have this name.
+// checkAgent returns an error if the directory of an agent cannot have this name.
 func checkAgent(name string) error {
 	isBad := strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\:*?"<>|`) || len(name) > maxTopic
 	if isBad || oxbow.CheckName(name) != nil {
@@ -134,7 +134,7 @@ func checkAgent(name string) error {
 	return nil
 }
 
-// readAgent decodes the agent.yaml of an agent. It returns false if the file does not exist.
+// readAgent reads the agent.yaml of an agent. It returns false if the file does not exist.
 func readAgent(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 	name := p.agentDir(agentFile)
 	data, ok, err := readConfig(fsys, name)
@@ -145,12 +145,10 @@ func readAgent(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 	return c, true, err
 }
 
-// readConfigs returns the configuration of an agent. anyHasMemory reports whether any agent is configured
-// to have memory. An agent without an agent.yaml has memory, because the caller asked for this
-// agent explicitly. If an agent's agent.yaml does not mention memory, the agent uses the same
-// backend for the world as all other agents. Agents with different backends are an error. If the
-// agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the
-// file.
+// readConfigs returns the configuration of an agent, and whether any agent is configured to have a memory. An agent
+// without an agent.yaml has a memory, because the caller has named this agent. If an agent.yaml does not mention
+// memory, the agent uses for the world the backend of the other agents. It fails if agents have different backends. If
+// the agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the file.
 func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgent(fsys, p)
 	if err != nil {

@@ -1,5 +1,4 @@
-// This file converts between the name of a fact and the stem of the fact's file, which is the file
-// name without .md.
+// This file converts between the name of a fact and the stem of its file, which is the file name without .md.
 
 package duragent
 
@@ -12,17 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldPrefix is a prefix for facts whose file name would otherwise collide with the curated note or
-// with a moment of a day.
+// worldPrefix is put before the name of a fact that would otherwise have the name of the curated note or of an entry
+// in a daily log.
 const worldPrefix = "world/"
 
 // reservedChars contains the characters that some file systems do not allow in file names, and the
 // percent sign, which begins an encoded character.
 const reservedChars = `/\:*?"<>|%`
 
-// factStem returns the stem of the file for a fact. Most names are unchanged. Reserved characters
-// are percent-encoded as in a URL, for example "why?" as why%3F. Dots that would hide the file or
-// make it look like a conflict copy are encoded as well.
+// factStem returns the stem of the file for a fact. It is usually the name itself. Reserved characters are encoded as
+// in a URL, for example "why?" as why%3F. A dot is encoded if it would hide the file or make it look like a conflict
+// copy.
 func factStem(name string) string {
 	if own, ok := strings.CutPrefix(name, worldPrefix); ok && isAgentsOwn(own) {
 		name = own
@@ -48,8 +47,8 @@ func factStem(name string) string {
 	return b.String()
 }
 
-// decodeName returns the name of the fact in a file with this stem. A stem that factStem would not
-// produce is itself the name, because people may name files freely.
+// decodeName returns the name of the fact in a file with this stem. If factStem would not return the stem, the stem
+// itself is the name, because people may name files as they like.
 func decodeName(stem string) string {
 	name := stem
 	if n, ok := decodePercents(stem); ok && factStem(n) == stem {
@@ -58,8 +57,8 @@ func decodeName(stem string) string {
 	return factName(name)
 }
 
-// factName returns a fact's name. If an agent's own entry could have the same name, factName adds
-// worldPrefix before the name.
+// factName returns the name of a fact. If an entry of an agent could have the same name, it puts worldPrefix before
+// it.
 func factName(name string) string {
 	if isAgentsOwn(name) {
 		return worldPrefix + name
@@ -67,8 +66,8 @@ func factName(name string) string {
 	return name
 }
 
-// decodePercents replaces the encoded characters in a stem. It returns false if a percent sign in the stem
-// does not begin an encoded character.
+// decodePercents decodes the encoded characters in a stem. It returns false if a percent sign does not begin an
+// encoded character.
 func decodePercents(stem string) (string, bool) {
 	parts := strings.Split(stem, "%")
 	for i, p := range parts[1:] {
@@ -84,7 +83,7 @@ func decodePercents(stem string) (string, bool) {
 	return strings.Join(parts, ""), true
 }
 
-// checkFactName returns an error if a fact's file cannot have this name.
+// checkFactName returns an error if no file for a fact can have this name.
 func checkFactName(name string) error {
 	if strings.HasPrefix(name, agentsPrefix) {
 		return &oxbow.InvalidError{
@@ -107,10 +106,10 @@ const agentsPrefix = "agents/"
 
 func agentPrefix(agent string) string { return agentsPrefix + agent + "/" }
 
-// curatedName is the name of the note that is stored in the agent's MEMORY.md.
+// curatedName is the name of the note in the agent's file MEMORY.md.
 const curatedName = "MEMORY"
 
-// isAgentsOwn reports whether the named entry belongs to the agent and not to the world.
+// isAgentsOwn reports whether an entry with this name belongs to the agent. Other entries belong to the world.
 func isAgentsOwn(name string) bool {
 	_, _, _, day := parsePartName(name)
 	return day || name == curatedName

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// agentFiles is the tree of an agent and the world.
+// agentFiles is the store of the files of one agent and the world.
 type agentFiles struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
@@ -48,9 +48,9 @@ func (s agentFiles) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// toStoredForm converts changes to the form in which the layout stores entries in every backend. It
-// returns an error for a change that the layout cannot store. A note with a name other than MEMORY
-// becomes a fact of the world, because no other kind of file can have an arbitrary name.
+// toStoredForm converts ops to the form in which the layout stores entries, whichever backend is used. A note with
+// another name than MEMORY becomes a fact of the world, because only files of facts can have any name. It fails if the
+// layout cannot store the result of an op.
 func toStoredForm(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

@@ -1,4 +1,4 @@
-// This file defines the opened home.
+// This file defines an open home.
 
 package duragent
 

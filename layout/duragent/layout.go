@@ -14,8 +14,8 @@ import (
 
 // treeLayout implements [mdtree.Layout] for the files of an agent and the world.
 type treeLayout struct {
-	world  string // directory of the world's facts
-	memory string // directory of the agent's memory
+	world  string // directory with the facts of the world
+	memory string // directory with the memory of the agent
 	zone   *time.Location
 }
 
@@ -47,7 +47,7 @@ func (l treeLayout) Match(file string) bool {
 	return false
 }
 
-// filePath returns the path of the file that contains or would contain the named entry.
+// filePath returns the path of the file that contains the entry with this name, or would contain it.
 func (l treeLayout) filePath(name string) string {
 	if date, _, _, ok := parsePartName(name); ok {
 		return l.dailyDir() + "/" + date + ".md"
@@ -84,14 +84,16 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	return items
 }
 
-// momentTime returns the time of a moment in a day. An opening has the time of the day's beginning.
+// momentTime returns the time that a date and a moment stand for. For the opening of a day, it is the beginning of the
+// day.
 func (l treeLayout) momentTime(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"
 	}
 	t, err := time.ParseInLocation(dayFormat+" "+minuteFormat, date+" "+moment, l.zone)
 	if err != nil {
-		return time.Time{} // parsing cannot fail, because the form was checked before and every zone has this time
+		// Parsing cannot fail, because the form was checked before, and the time exists in every zone.
+		return time.Time{}
 	}
 	return t.UTC()
 }
@@ -149,8 +151,8 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	return []mdtree.Edit{{Path: file, Text: appendToDay(date, text, moment, op.Content)}}, nil
 }
 
-// checkChange returns an error for changes that the layout cannot store in any backend. The change
-// must have been returned by toStoredForm.
+// checkChange returns an error for an op that the layout cannot apply in any backend. The op must be a result of
+// toStoredForm.
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {
@@ -202,7 +204,7 @@ func checkChange(op oxbow.Op) error {
 	return nil
 }
 
-// checkAdd returns an error for names and kinds that a new entry cannot have.
+// checkAdd returns an error if a new entry cannot have this name or this kind.
 func checkAdd(op oxbow.Add, isDay bool) error {
 	refuse := func(field, value, reason string) error {
 		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}

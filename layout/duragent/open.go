@@ -31,7 +31,7 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// findDirectories returns the places of a home.
+// findDirectories returns the directories of a home for the agent in the options.
 func findDirectories(o layout.Options) (directories, error) {
 	g, err := findGlobal(o.FS, o.Path)
 	if err != nil {
@@ -69,8 +69,7 @@ spec:
     backend: %s
 `
 
-// initHome creates duragent.yaml, the directory of the world, an agent with memory, and the
-// directive about memory.
+// initHome creates duragent.yaml, the directory of the world, an agent with a memory, and the directive about memory.
 func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	p, err := findDirectories(o)
 	if err != nil {
@@ -107,7 +106,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 		}
 		made = append(made, p.world)
 	}
-	name, err := yaml.Marshal(p.agent) // in quotes if necessary
+	name, err := yaml.Marshal(p.agent) // The encoder puts the name in quotes if necessary.
 	if err != nil {
 		return made, err
 	}
@@ -145,8 +144,8 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 		}
 	}
 	if wanted && !o.Memory.ReadOnly {
-		// Create the file as duragent does at start. Context includes the file's text even if the
-		// file does not exist.
+		// Create the directive at the start, as duragent does. The context contains its text even if the file does not
+		// exist.
 		if _, err := makeMemoryDirective(o.FS, h.directories); err != nil {
 			h.Warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}

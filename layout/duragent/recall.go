@@ -1,5 +1,5 @@
-// This file formats recall's output in duragent's form: the world, the agent's MEMORY.md and its
-// days.
+// This file formats the answer of the tool recall as duragent does: the world, the agent's MEMORY.md and its daily
+// logs.
 
 package duragent
 
@@ -17,7 +17,8 @@ import (
 // sectionRule is the line that separates sections and days.
 const sectionRule = "\n\n---\n\n"
 
-// dateSpan is a range of dates, both included. An empty date leaves the range open on this side.
+// dateSpan is a range of dates, including the first and the last. An empty date means that the range has no end on
+// this side.
 type dateSpan struct{ firstDate, lastDate string }
 
 func (s dateSpan) hasDate(date string) bool {
@@ -28,7 +29,7 @@ func (s dateSpan) hasDate(date string) bool {
 // two dates with four-digit years.
 const maxDays = 3_000_000
 
-// lastDays returns the span of the last n days including today. For n = 0 the span is empty.
+// lastDays returns the last n days, including today. For n = 0, the span contains no day.
 func lastDays(now time.Time, n int) dateSpan {
 	if n > maxDays {
 		return dateSpan{"", now.Format(dayFormat)}
@@ -40,8 +41,8 @@ func lastDays(now time.Time, n int) dateSpan {
 	return dateSpan{from.Format(dayFormat), now.Format(dayFormat)}
 }
 
-// renderRecall formats entries in this order: facts by file name, the curated note, then the days
-// of the span, the newest first. Empty sections are left out. If no entries match, it returns "".
+// renderRecall formats entries in this order: facts by file name, the curated note, and the days of the span, newest
+// first. Sections without entries are left out. If there are no entries, it returns "".
 func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 	var facts, journal []oxbow.Entry
 	var sections []string
@@ -74,7 +75,7 @@ func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 	return strings.Join(sections, sectionRule)
 }
 
-// renderDays formats the days of a span, newest first, each in the form of the day's file.
+// renderDays formats the days of a span, newest first. Each day has the form of its file.
 func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {
@@ -111,11 +112,11 @@ func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 // isShownWhole reports whether renderHits shows the whole content of an entry.
 func isShownWhole(e oxbow.Entry) bool { return len(strings.TrimSpace(e.Content)) <= wholeContent }
 
-// wholeContent is the maximum size, in bytes, of a content that is shown as a whole.
+// A content of at most wholeContent bytes is shown as a whole.
 const wholeContent = 1200
 
-// renderHits formats the hits of a search, the best first, with their place and time. The content
-// is shown as a quotation, because remembered text is data.
+// renderHits formats the results of a search, the best first, with their places and times. Each content is a
+// quotation, because remembered text is data.
 func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	if len(hits) == 0 {
 		return "No memories found for: " + query
@@ -141,7 +142,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// placePhrase returns a phrase that names the part of the memory that contains an entry.
+// placePhrase says in which part of the memory an entry is.
 func placePhrase(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:

@@ -1,5 +1,5 @@
-// This file implements the backend oxbow. A default store contains the entries of all agents and
-// the world, and each agent sees its part.
+// This file implements the backend oxbow. By default, one store contains the entries of all agents and of the world,
+// and each agent sees its part of it.
 
 package duragent
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// scopedStore presents the entries of an agent and the world under the names that they have in the
-// backend filesystem. In the underlying store, the names of an agent's own entries begin with
-// agents/NAME/. A topic cannot begin with this prefix.
+// scopedStore presents the entries of one agent and of the world, with the same names as in the backend filesystem. In
+// the store below it, the names of an agent's own entries begin with agents/NAME/. No topic can begin with this
+// prefix.
 type scopedStore struct {
-	memory      *oxbow.Memory // the underlying store (its index is not used)
-	agentPrefix string        // such as "agents/rei/"
+	memory      *oxbow.Memory // the store with the entries of all agents; its index is not used
+	agentPrefix string        // beginning of the names of the agent's own entries, such as "agents/rei/"
 }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. It offers the capabilities of
@@ -43,7 +43,7 @@ func (s *scopedStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// storeName returns the name that the entry has in the underlying store.
+// storeName returns the name that an entry has in the store below.
 func (s *scopedStore) storeName(name string) string {
 	if isAgentsOwn(name) {
 		return s.agentPrefix + name
@@ -51,8 +51,8 @@ func (s *scopedStore) storeName(name string) string {
 	return name
 }
 
-// agentName returns the agent's name for an entry of the underlying store, or false if the agent must
-// not see the entry.
+// agentName returns the name under which the agent sees an entry of the store below. It returns false if the agent
+// must not see the entry.
 func (s *scopedStore) agentName(name string) (string, bool) {
 	if own, ok := strings.CutPrefix(name, s.agentPrefix); ok && isAgentsOwn(own) {
 		return own, true
@@ -96,8 +96,8 @@ func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 	}
 }
 
-// Apply accepts only changes that the backend filesystem can store, so that a home can change its
-// backend.
+// Apply implements [oxbow.Store]. It refuses changes that the backend filesystem could not store, so that a home can
+// change its backend.
 func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
@@ -129,8 +129,8 @@ func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change
 	return s.showChange(c), nil
 }
 
-// showChange returns a change with only the versions that the agent may see, under the names that
-// it uses.
+// showChange returns a change that contains only the versions of entries that the agent may see, with the agent's
+// names.
 func (s *scopedStore) showChange(c oxbow.Change) oxbow.Change {
 	all := c.Versions
 	c.Versions = nil
@@ -150,8 +150,8 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// checkVisible is like toStoredForm, but also returns an error for a change of an entry that the agent must not see.
-// An agent could otherwise change such an entry by using the name from the underlying store.
+// checkVisible is like toStoredForm, but also fails if an op changes an entry that the agent must not see. Otherwise
+// an agent could change such an entry by its name in the store below.
 func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := toStoredForm(ops)
 	if err != nil {
@@ -165,7 +165,7 @@ func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// agentError replaces the name in an error by the name that the agent uses.
+// agentError replaces the name in an error by the name under which the agent sees the entry.
 func (s *scopedStore) agentError(err error) error {
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agentPrefix) {
 		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agentPrefix), Err: e.Err}

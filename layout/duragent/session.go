@@ -16,8 +16,8 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &session{h, r}, ctx.Err()
 }
 
-// session is a conversation. The layout does not store summaries separately. The summaries that a
-// runtime provides become entries of the day's log.
+// session is a conversation. The layout does not store summaries separately. A summary becomes an entry in the log of
+// the day.
 type session struct {
 	home    *home
 	request layout.Request
@@ -32,8 +32,8 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	return prompt.Context{}, ctx.Err()
 }
 
-// Compact stores the summary in today's log, and returns the name of the entry. If the summary is
-// empty, Compact stores nothing, and the conversation starts again.
+// Compact implements [layout.Session]. It adds the summary to today's log and returns the name of the new entry. If
+// the summary is blank, nothing is stored, and the conversation begins again.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if strings.TrimSpace(summary) == "" {
 		c, err := s.Start(ctx)
@@ -47,7 +47,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 	return name, c, err
 }
 
-// Resume returns the directives and the named summary.
+// Resume implements [layout.Session]. It returns the directives and the summary with this name.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
 	e, err := s.home.HomeMemory.GetNamed(ctx, name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *session) Resume(ctx context.Context, name string) (prompt.Context, erro
 	return c, nil
 }
 
-// End stores the summary in today's log, unless the summary is blank.
+// End implements [layout.Session]. It adds the summary to today's log, unless the summary is blank.
 func (s *session) End(ctx context.Context, summary string) error {
 	if strings.TrimSpace(summary) == "" {
 		return nil

@@ -1,4 +1,4 @@
-// This file defines the tools of an agent.
+// This file defines the tools for an agent.
 
 package duragent
 
@@ -56,7 +56,7 @@ type searchIn struct {
 // defaultDays is the number of days that recall returns by default.
 const defaultDays = 3
 
-// Tools implements [layout.Home]. It returns nil if the agent's agent.yaml has no spec.memory.
+// Tools implements [layout.Home]. It returns no tools if the agent's agent.yaml has no section spec.memory.
 func (h *home) Tools() []verb.Tool {
 	if !h.config.hasMemory {
 		return nil
@@ -121,7 +121,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 	return verb.Reply{Message: text, IsRemembered: true}, nil
 }
 
-// readSpan parses the two dates of a span. An empty date leaves the span open on that side.
+// readSpan parses the first and the last date of a span. An empty date means that the span has no end on this side.
 func readSpan(from, to string) (dateSpan, error) {
 	for field, s := range map[string]string{"from": from, "to": to} {
 		if s != "" && !isDate(s) {
@@ -154,7 +154,7 @@ func (h *home) addToLog(ctx context.Context, m *oxbow.Memory, content string) (s
 	}
 	now := h.Now()
 	date, moment := now.Format(dayFormat), now.Format(minuteFormat)
-	// Another process may use the same name for the same minute first. Then try the next name.
+	// Another process may use the name for this minute first. Then try the next name.
 	for n := 1; ; n++ {
 		name := partName(date, moment, n)
 		if _, err := m.GetNamed(ctx, name); err == nil {
@@ -206,7 +206,7 @@ func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in update
 	return verb.Reply{Message: text}, nil
 }
 
-// putEntry adds an entry or replaces its content.
+// putEntry adds an entry, or replaces the content of the entry with the same name.
 func (h *home) putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if strings.TrimSpace(e.Content) == "" {
 		return &oxbow.InvalidError{
@@ -251,7 +251,7 @@ func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), IsRemembered: len(hits) > 0}, nil
 }
 
-// fileForMessage returns the path of an entry's file, for use in messages.
+// fileForMessage returns the path of the file that contains an entry, for messages.
 func (h *home) fileForMessage(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, defaultStorePath(h.directories)) + " as " + strconv.Quote(name)

@@ -1,4 +1,4 @@
-// This file makes file names from topics.
+// This file converts topics to file names.
 
 package duragent
 
@@ -10,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isTopicRune reports whether a topic may contain the character: a letter or digit in any script, or a
-// sign that modifies a letter.
+// isTopicRune reports whether a topic can contain the character: a letter or a digit of any script, or a mark that
+// modifies a letter.
 func isTopicRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r)
 }
 
-// topicSlug returns the file name of a topic, as duragent's documentation describes it: letters and digits in lower
-// case, and a dash for each other character.
+// topicSlug returns the file name of a topic as duragent's documentation describes it: letters and digits in lower
+// case, with a dash for each other character.
 func topicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if isTopicRune(r) {
@@ -27,8 +27,8 @@ func topicSlug(topic string) string {
 	}, topic)
 }
 
-// oldTopicSlug returns the file name that duragent's own code makes for a topic: it keeps underscores and converts
-// only A to Z to lower case. Files made by duragent have such names.
+// oldTopicSlug returns the file name of a topic as duragent's own code makes it. The code keeps underscores, and
+// changes only A to Z to lower case. Files that duragent made have such names.
 func oldTopicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -41,8 +41,7 @@ func oldTopicSlug(topic string) string {
 	}, topic)
 }
 
-// checkTopic returns an error for a topic without letters and digits, and for a topic that is too
-// long for a file name.
+// checkTopic returns an error if a topic has no letters and digits or is too long for a file name.
 func checkTopic(topic string) error {
 	refuse := func(reason string) error {
 		return &oxbow.InvalidError{Field: "topic", Value: topic, Reason: reason}
@@ -56,8 +55,7 @@ func checkTopic(topic string) error {
 	return nil
 }
 
-// normalizeTopic returns a topic in a form for comparisons: in lower case, and with dashes instead of white
-// space.
+// normalizeTopic returns a topic in lower case and with dashes for white space, so that topics can be compared.
 func normalizeTopic(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -67,9 +65,9 @@ func normalizeTopic(topic string) string {
 	}, topic)
 }
 
-// chooseTopic returns the entry name for a topic. If a file for the topic exists, this is the name
-// of its entry, otherwise the name from topicSlug. If a different topic already has that name,
-// chooseTopic returns an error, because a fact must not replace another fact with a similar name.
+// chooseTopic returns the name of the entry for a topic. If there is a file for the topic, this is the name of the
+// entry in it. Otherwise it is the result of topicSlug. It fails if another topic has this name, because a fact must
+// not replace another fact with a similar name.
 func chooseTopic(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {
@@ -77,7 +75,7 @@ func chooseTopic(topic string, exists func(name string) (bool, error)) (string, 
 	}
 	name := topicSlug(topic)
 	if err := checkTopic(name); err != nil {
-		return "", err // check the length again, because the lower-case form may have more bytes
+		return "", err // Check the length again, because the lower-case form may have more bytes.
 	}
 	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicSlug(topic)} {
 		own := factName(stem)

@@ -1,4 +1,4 @@
-// This file tests that no word means two entries, whatever is undone and restored.
+// This file tests that no word identifies two entries, whichever changes are undone and restored.
 
 package logstore_test
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestNoWordMeansTwo walks at random through remembering, forgetting, undoing and restoring
-// entries of few names and aliases.
+// TestNoWordMeansTwo remembers, forgets, undoes and restores entries at random. The entries have only few different
+// names and aliases.
 func TestNoWordMeansTwo(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))

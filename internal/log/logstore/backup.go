@@ -1,4 +1,4 @@
-// This file copies a store while others write to it.
+// This file copies a store while other processes may write to the store.
 
 package logstore
 
@@ -14,10 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Backup copies the store to a new file. The copy is a snapshot of one moment. Others can
-// continue to write during the copy. When Backup returns, the copy is durable. If the
-// file exists and mayReplace is false, the error matches fs.ErrExist. Backup returns the
-// number of the last change in the copy. If Options.FS is set, path is a path in that
+// Backup copies the store to a new file, which contains the state of one moment. Other processes can write during the
+// copy. When Backup returns, the copy is durable. If the file exists and mayReplace is false, the error matches
+// fs.ErrExist. Backup returns the number of the last change in the copy. If Options.FS is set, path is a path in that
 // file system.
 func (d *DB) Backup(ctx context.Context, path string, mayReplace bool) (uint64, error) {
 	log, err := d.openForCopy(ctx, d.openSecondLog)
@@ -36,9 +35,9 @@ func (d *DB) Backup(ctx context.Context, path string, mayReplace bool) (uint64, 
 	return log.LastSeq(), d.describeError(log.CopyTo(fsys, name, mayReplace))
 }
 
-// BackupTo checks the store like [DB.Check] and then writes a copy of it to w, with the
-// same bytes as the file that [DB.Backup] creates. If the store is damaged, BackupTo writes
-// nothing. The report describes exactly the state that was written.
+// BackupTo checks the store like [DB.Check] and then writes a copy of it to w. The copy has the same bytes as the file
+// that [DB.Backup] creates. If the store is damaged, BackupTo writes nothing. The report describes exactly the state
+// that was written.
 func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, error) {
 	log, err := d.openForCopy(ctx, d.openVerifiedLog)
 	if err != nil {
@@ -52,9 +51,8 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 	return rep, d.describeError(err)
 }
 
-// openForCopy opens the log a second time with open. Reading this log returns a single state of the
-// store, because a log only grows and a rewrite creates a new file. The caller must close the
-// returned log.
+// openForCopy opens a second reader of the log with open. The reader sees a single state of the store, because a log
+// only grows and a rewrite creates a new file. The caller must close the reader.
 func (d *DB) openForCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
@@ -69,8 +67,8 @@ func (d *DB) openForCopy(ctx context.Context, open func() (*wal.Log, error)) (*w
 	return log, nil
 }
 
-// fsForPath returns the file system for a path in the operating system, and the name of the file in
-// it. The directory must exist.
+// fsForPath returns the file system that contains a path, and the name of the file in it. The directory of the file
+// must exist.
 func fsForPath(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
 	if opts.FS != nil {
 		return opts.FS, path, func() {}, nil

@@ -1,5 +1,5 @@
-// This file writes the base of a log. The base consists of the records at the beginning of the log,
-// and contains the entries at that point.
+// This file writes the base of a log: the records at the beginning of the log that contain the entries at the time of
+// the last compaction.
 
 package logstore
 
@@ -10,32 +10,32 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// maxGroupBytes is the approximate size of the entries that share a record in a base. Longer
-// entries get their own record. Damage to a record destroys all its entries, but each
-// record needs 72 additional bytes. For entries of 20 bytes, a base is 14 % larger than
-// with large records. With a record for each entry, it would be 104 % larger.
+// maxGroupBytes is the approximate size of the entries in one base record. A longer entry gets a record of its own.
+// Damage to a record destroys all entries in it, but each record needs 72 more bytes. For entries of 20 bytes, a base
+// is 14 % larger than with large records. With one record for each entry, it would be 104 % larger.
 const maxGroupBytes = 1 << 10
 
-// opIDsPerRecord is the number of op IDs in a base record.
+// opIDsPerRecord is the maximum number of op IDs in a base record.
 const opIDsPerRecord = 256
 
-// baseWriter creates the records of a base. Each record can be decoded without the earlier records.
+// baseWriter creates the records of a base. Each record can be decoded without the others.
 type baseWriter struct {
 	emitRecord func(b []byte, ops []loggedOp) error
-	bodyHash   hash.Hash // hash over all bodies
+	bodyHash   hash.Hash // hash of the bodies of all records
 	nextID     uint64
-	opIDs      []seenOpID // op IDs that are not written yet
-	ops        []loggedOp // entries that are not written yet
-	opsSize    int        // approximate size of ops in bytes
+	opIDs      []seenOpID // op IDs that are not in a record yet
+	ops        []loggedOp // entries that are not in a record yet
+	opsSize    int        // approximate encoded size of ops, in bytes
 }
 
-// newBaseWriter returns a writer for a base with this next ID and these op IDs.
+// newBaseWriter returns a writer of base records. It passes each record and the record's entries to emit. nextID is
+// the ID of the next new entry, and opIDs are the op IDs that the base remembers.
 func newBaseWriter(nextID uint64, opIDs []seenOpID, emit func(b []byte, ops []loggedOp) error) *baseWriter {
 	return &baseWriter{emitRecord: emit, bodyHash: sha256.New(), nextID: nextID, opIDs: opIDs}
 }
 
-// addEntry adds an entry. It removes secrets from the entry's source. The sources of logged
-// changes cannot be cleaned like this, because the hash chain covers them.
+// addEntry adds an entry to the base. It removes passwords and keys from the entry's source. The sources of logged
+// changes cannot be changed in this way, because the hash chain covers them.
 func (w *baseWriter) addEntry(e *store.Entry) error {
 	if err := w.writeOpIDs(); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (w *baseWriter) addEntry(e *store.Entry) error {
 	return nil
 }
 
-// isLargeGroup reports whether a base record has more entries than oxbow now puts into a
-// record. Before 2026-12, entries of up to 1 MiB shared a record.
+// isLargeGroup reports whether a base record contains more entries than oxbow now puts into one record. Before
+// 2026-12, entries of up to 1 MiB shared a record.
 func isLargeGroup(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {
@@ -66,7 +66,7 @@ func isLargeGroup(ops []loggedOp) bool {
 	return len(ops) > 1 && size > maxGroupBytes
 }
 
-// writeOpIDs writes the op IDs and the next ID in records before the entries.
+// writeOpIDs writes the records that precede the entries. They contain the op IDs and the ID of the next new entry.
 func (w *baseWriter) writeOpIDs() error {
 	for len(w.opIDs) > 0 {
 		n := min(len(w.opIDs), opIDsPerRecord)
@@ -90,7 +90,7 @@ func (w *baseWriter) writeBody(v *recordBody) error {
 	return w.emitRecord(b, v.ops)
 }
 
-// close completes the base with the next ID and returns its hash.
+// close writes the remaining records and returns the hash of the base.
 func (w *baseWriter) close() (sum [32]byte, err error) {
 	if err := w.writeOpIDs(); err != nil {
 		return sum, err
@@ -107,8 +107,7 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	return sum, err
 }
 
-// writeStateAsBase calls emit for each base record that represents the entries of a
-// state. It returns the base's hash.
+// writeStateAsBase passes base records with the entries of a state to emit. It returns the hash of this base.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
 	w := newBaseWriter(st.nextID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
 	for _, e := range st.changedByID {

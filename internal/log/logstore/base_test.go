@@ -1,4 +1,4 @@
-// Tests of the base of a log: its records, and what damage to one of them costs.
+// This file tests the base of a log: its records, and which entries are lost if a record is damaged.
 
 package logstore
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// baseRecords returns the records of the base of a log, and the names of the entries in each.
+// baseRecords returns the records in the base of a log, and the names of the entries in each record.
 func baseRecords(t *testing.T, d *DB) (records []wal.Record, names [][]string) {
 	t.Helper()
 	log, err := d.openVerifiedLog()
@@ -44,8 +44,8 @@ func baseRecords(t *testing.T, d *DB) (records []wal.Record, names [][]string) {
 	return records, names
 }
 
-// A store that an older program compacted, with its entries in one record, is read, and a
-// compaction that drops nothing writes them in small records.
+// TestBaseOfLargeRecords tests a store that an older version compacted, with all entries in one record. It must be
+// readable, and a compaction that drops nothing must write small records.
 func TestBaseOfLargeRecords(t *testing.T) {
 	old, err := os.ReadFile("../../../testdata/v1compacted.oxbow")
 	if err != nil {
@@ -63,7 +63,7 @@ func TestBaseOfLargeRecords(t *testing.T) {
 	if _, names := baseRecords(t, d); len(names[0]) != 12 {
 		t.Fatalf("the old store has records of %q; want 12 entries in the first", names)
 	}
-	for range 2 { // the second finds nothing to do
+	for range 2 { // The second compaction has nothing to do.
 		if _, err := d.Compact(t.Context(), time.Time{}, false); err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +84,8 @@ func TestBaseOfLargeRecords(t *testing.T) {
 	checkAndCloseStore(t, d)
 }
 
-// One record of a base after the other is damaged: check names its place, also where a
-// snapshot lies next to the log, and recovery loses the entries of that record alone. The op
-// ids and the ID of the next entry survive.
+// TestBaseDamage damages each record of a base. The check must report the place of the damage, even if there is a
+// snapshot. Recovery must lose only the entries in that record, and must keep the op IDs and the next entry ID.
 func TestBaseDamage(t *testing.T) {
 	disk := vfs.NewMem()
 	d := openTest(t, disk, "memory.oxbow", Options{})

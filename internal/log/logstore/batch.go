@@ -1,5 +1,5 @@
-// This file implements batches, which stage changes that are not durable yet. Each change
-// can be rolled back.
+// This file implements batches. A batch stages several changes on top of the state before they are written. A change
+// that fails can be rolled back without the others.
 
 package logstore
 
@@ -10,29 +10,29 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// batch is a state with staged changes that are not durable yet.
+// batch is the state with staged changes on top of it. The staged changes are not durable yet.
 type batch struct {
 	st           *state
-	stagedByName map[string]*store.Entry // staged entries (nil if the entry is removed)
+	stagedByName map[string]*store.Entry // staged entries by name (nil for a staged removal)
 	removedNames map[string]uint64
 	opIDs        map[string]seenOpID // staged op IDs, by their keys
 	nextID       uint64
-	seq          uint64 // number of the change that is being staged
+	seq          uint64 // number of the change that is staged now
 	changeTime   time.Time
 
-	rollbackSteps []rollbackStep // steps that undo the change that is being staged
+	rollbackSteps []rollbackStep // steps that roll back the change that is staged now
 }
 
-// rollbackStep contains the value that a name had in the batch before the staged change.
+// rollbackStep contains what the batch had for a name before the change that is staged now.
 type rollbackStep struct {
 	name      string
 	entry     *store.Entry
-	wasStaged bool // the batch had a staged entry with this name
+	wasStaged bool // The batch had an entry or a removal for this name.
 	removedBy uint64
 	nextID    uint64
 }
 
-// rollbackChange removes the staged change, which failed, from the batch.
+// rollbackChange removes the change that is staged now from the batch, because it has failed.
 func (g *batch) rollbackChange() {
 	for _, u := range slices.Backward(g.rollbackSteps) {
 		g.removedNames[u.name], g.nextID = u.removedBy, u.nextID
@@ -45,7 +45,7 @@ func (g *batch) rollbackChange() {
 	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
-// completeChange completes the staged change, which cannot be rolled back any more.
+// completeChange ends the staging of a change. The change can no longer be rolled back.
 func (g *batch) completeChange(opID string) {
 	if opID != "" {
 		g.opIDs[store.OpIDKey(opID)] = seenOpID{opID, g.seq}
@@ -54,8 +54,8 @@ func (g *batch) completeChange(opID string) {
 	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
-// changeWithOpID returns the number of the earlier change with this op ID, or 0 if the ID is new. If
-// a different call used the ID, the error is [store.ErrOpIDUsed].
+// changeWithOpID returns the number of the earlier change that was made with this op ID, or 0 if the ID is new. If the
+// ID belongs to a different call, the error is [store.ErrOpIDUsed].
 func (g *batch) changeWithOpID(opID string) (uint64, error) {
 	if opID == "" {
 		return 0, nil
@@ -71,7 +71,7 @@ func (g *batch) changeWithOpID(opID string) (uint64, error) {
 	return was.seq, nil
 }
 
-// findEntry returns the entry with this name, or nil if the name is unknown.
+// findEntry returns the entry with this name, including staged changes, or nil if there is none.
 func (g *batch) findEntry(name string) *store.Entry {
 	if e, ok := g.stagedByName[name]; ok {
 		return e
@@ -79,7 +79,7 @@ func (g *batch) findEntry(name string) *store.Entry {
 	return g.st.findByName(name)
 }
 
-// lastChangeTo returns the number of the last change to an entry with this name.
+// lastChangeTo returns the number of the last change that wrote or removed an entry with this name.
 func (g *batch) lastChangeTo(name string) uint64 {
 	if e, ok := g.stagedByName[name]; ok {
 		if e != nil {
@@ -90,16 +90,16 @@ func (g *batch) lastChangeTo(name string) uint64 {
 	return g.st.lastChangeTo(name)
 }
 
-// stageEntry stages an entry in the state after the current change.
+// stageEntry stages an entry, and returns the op that writes it.
 func (g *batch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, prevSeq: g.lastChangeTo(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
-	e.Version = g.seq // Version is temporary, because applyChange sets it again
+	e.Version = g.seq // This version is temporary. applyChange sets the final version.
 	g.nextID = max(g.nextID, e.ID+1)
 	return p
 }
 
-// stageRemoval stages the removal of an entry.
+// stageRemoval stages the removal of an entry, and returns the op.
 func (g *batch) stageRemoval(e *store.Entry) loggedOp {
 	p := loggedOp{
 		verb:    store.VerbRemove,
@@ -122,8 +122,8 @@ func (g *batch) setEntryForName(name string, e *store.Entry) {
 	}
 }
 
-// findOwner returns the name of an entry, other than except, that has the word as its name or
-// alias.
+// findOwner returns the name of an entry that has the word as its name or alias. It ignores the entry except. ok is
+// false if there is no such entry.
 func (g *batch) findOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findEntry(word) != nil {
 		return word, true
@@ -144,7 +144,8 @@ func (g *batch) findOwner(word, except string) (name string, ok bool) {
 	return "", false
 }
 
-// stageOps returns a function that stages the ops of a call in a batch, and returns them as the body of a record.
+// stageOps returns a function that stages the ops of one call in a batch. The function returns the body of the record
+// to write.
 func stageOps(ops []store.Op) func(g *batch) (*recordBody, error) {
 	return func(g *batch) (*recordBody, error) {
 		v := new(recordBody)
@@ -162,7 +163,7 @@ func stageOps(ops []store.Op) func(g *batch) (*recordBody, error) {
 	}
 }
 
-// stageOp stages a single op.
+// stageOp stages one op of a call.
 func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	name := op.Target()
 	old := g.findEntry(name)
@@ -187,7 +188,7 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 		return g.stageRemoval(old), nil
 	}
 	e = op.ApplyTo(e)
-	// copy the lists, because the originals belong to the op or to the old version
+	// Copy the lists, because the original lists belong to the op or to the previous version.
 	e.Aliases = slices.Clone(e.Aliases)
 	e.Labels = store.SortLabels(e.Labels)
 	if isAdd {
@@ -201,14 +202,14 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	return g.stageEntry(store.WrittenBy(op, e).Verb, &e), nil
 }
 
-// removeNameFromAliases removes a new entry's name from other entries' aliases.
+// removeNameFromAliases removes the name of a new entry from the aliases of other entries, in the same change.
 func (g *batch) removeNameFromAliases(v *recordBody, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
 		g.removeWordFromAliases(v, form, name, owner)
 	}
 }
 
-// removeWordFromAliases removes one spelling of the name from other entries' aliases.
+// removeWordFromAliases removes one spelling of the name from the aliases of other entries.
 func (g *batch) removeWordFromAliases(v *recordBody, word, name string, owner func(word, but string) (string, bool)) {
 	for {
 		other, ok := owner(word, word)
@@ -218,7 +219,7 @@ func (g *batch) removeWordFromAliases(v *recordBody, word, name string, owner fu
 		e := g.findEntry(other).Clone()
 		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
 		if i := slices.IndexFunc(v.ops, func(p loggedOp) bool { return p.entry.Name == other }); i >= 0 {
-			v.ops[i].entry.Aliases = e.Aliases // the same change writes this entry, so change its op
+			v.ops[i].entry.Aliases = e.Aliases // The same change already writes this entry, so edit its op.
 			continue
 		}
 		// Insert the op before the last op, because callers expect their own version at the end.

@@ -1,5 +1,5 @@
-// This file checks a store: it reads the whole file, verifies the chain, and compares the
-// result with the state in memory.
+// This file checks a store. It reads the whole file, verifies the hash chain, and compares the entries in the file
+// with the state in memory.
 
 package logstore
 
@@ -53,7 +53,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVers
 		case lerr != nil || quiet, err == nil && look.isSound():
 			return look.report, look.versions, cmp.Or(lerr, err)
 		case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):
-			// Another process held the lock all the time, but did not write anything.
+			// Another process held the lock during the whole check but wrote nothing.
 			return look.report, look.versions, err
 		}
 	}
@@ -63,7 +63,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVers
 // maxCheckPasses is the maximum number of further passes if another process holds the lock.
 const maxCheckPasses = 10
 
-// checkPass is the result of a pass.
+// checkPass is the result of reading and comparing the store once.
 type checkPass struct {
 	report      store.CheckReport
 	versions    []CheckedVersion // the versions that the store answers with (nil if the log is damaged)
@@ -79,18 +79,18 @@ func (c checkPass) hasSameResult(o checkPass) bool {
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
-// withWritersBlocked calls fn while no process can write, compact or redact, and reports whether
-// that is certain. This is uncertain if another process holds the lock for longer than a writer
-// waits, or if the lock file is missing. In these cases, withWritersBlocked calls fn anyway.
+// withWritersBlocked calls fn while no process can write, compact or redact. isQuiet is false if this is not certain:
+// the lock file is missing or not writable, the file system has no locks, or another process holds the lock for longer
+// than a writer waits. fn is called in these cases, too.
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		fn() // without the lock, because a check must not create a lock file
+		fn() // Continue without the lock, because a check must not create a lock file.
 		return false, nil
 	}
 	lock, err := d.fs.OpenLock(name)
 	if err != nil {
-		fn() // the lock file is not writable
+		fn() // Continue without the lock, because the lock file is not writable.
 		return false, nil
 	}
 	defer lock.Close()
@@ -99,17 +99,17 @@ func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, e
 		return isQuiet, err
 	}
 	if err != nil {
-		isQuiet = false // the file system does not support locks
+		isQuiet = false // The file system does not support locks.
 	}
 	fn()
 	return isQuiet, nil
 }
 
-// checkOnce makes a pass without a lock.
+// checkOnce makes one pass. It acquires no lock.
 func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
 	pass.report.Path = d.path
-	// Read the lock file first. Otherwise a change that another process makes in between would look
-	// like a lost change.
+	// Read the lock file first. Otherwise a change by another process after the log was read would look like a lost
+	// change.
 	meta, _ := wal.ReadLockMeta(d.fs, d.name)
 	have, herr := d.openListing(ctx, store.Filter{})
 	if have != nil {
@@ -157,7 +157,7 @@ func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
 	}
 	if herr != nil {
 		if !errors.As(herr, &damaged) || !pass.report.Damaged {
-			return pass, herr // the log is sound
+			return pass, herr // The log is sound, so reading the entries failed for another reason.
 		}
 		pass.versions = nil
 	}
@@ -179,8 +179,8 @@ func (d *DB) countEntries() int {
 	return d.st.len()
 }
 
-// checkLog reads the whole log into p and compares it with the lock file. Damage is returned as a
-// problem in the report, not as an error.
+// checkLog reads the whole log into p and compares the log with the lock file. Damage is a problem in the report, not
+// an error.
 func (d *DB) checkLog(
 	ctx context.Context,
 	log *wal.Log,
@@ -226,11 +226,11 @@ func (d *DB) checkLog(
 	return rep, nil
 }
 
-// damageAdvice is the advice to the user for a damaged log.
+// damageAdvice tells the user what to do about a damaged log.
 const damageAdvice = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in " +
 	"the place of this one"
 
-// damageProblem returns the problem of a damaged log.
+// damageProblem returns the problem to report for damage in the log.
 func damageProblem(c *store.CorruptError) store.Problem {
 	what := c.Reason
 	switch n := len(c.Lost); {
@@ -242,11 +242,11 @@ func damageProblem(c *store.CorruptError) store.Problem {
 	return store.Problem{Offset: c.Offset, What: what, Mend: damageAdvice}
 }
 
-// readVerified reads the log into p. It returns an error at the first damage.
+// readVerified reads the log into p and verifies the hash chain. It returns an error at the first damage.
 func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()
-	var vouched []byte // hash of the base that the last compaction recorded
+	var vouched []byte // hash of the base, from the change that recorded the last compaction
 	var at int64
 	if !log.Exists() {
 		return rep, p.compareState()
@@ -301,9 +301,9 @@ func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay)
 	return rep, err
 }
 
-// findStaleFiles finds temporary files from interrupted rewrites of the log. Temporary files of derived
-// files are ignored, because a process may be writing such a file, and the next write removes it
-// anyway.
+// findStaleFiles returns a problem for each temporary file that an interrupted rewrite of the log left. It ignores
+// temporary files of derived files, because a process may be writing such a file, and the next write of the derived
+// file removes it.
 func (d *DB) findStaleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
@@ -335,8 +335,7 @@ func (d *DB) findStaleFiles() []store.Problem {
 	return ps
 }
 
-// isRecentFile reports whether a file was changed in the last minute, as a running
-// compaction does.
+// isRecentFile reports whether a file was changed in the last minute, as a running compaction does.
 func (d *DB) isRecentFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute

@@ -1,4 +1,4 @@
-// Tests of a check beside writers.
+// This file tests checks of a store while other processes write to it.
 
 package logstore
 
@@ -13,9 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A store that is sound is called so while others write, redact and compact without a pause.
+// TestCheckBesideWriters tests that a sound store is reported as sound while others write, redact and compact without
+// a pause.
 func TestCheckBesideWriters(t *testing.T) {
-	disk, err := vfs.Dir(t.TempDir()) // with times of files
+	disk, err := vfs.Dir(t.TempDir()) // Use a file system with file times.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +31,7 @@ func TestCheckBesideWriters(t *testing.T) {
 	checkAndCloseStore(t, first)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
-	// Each step opens the store and closes it, as a command does, which writes a commit mark
-	// and a snapshot.
+	// Each step opens and closes the store like a command. This writes a commit mark and a snapshot.
 	repeat := func(step func(d *DB, i int) error) {
 		wg.Go(func() {
 			for i := 0; ; i++ {
@@ -83,8 +83,8 @@ func TestCheckBesideWriters(t *testing.T) {
 	checkAndCloseStore(t, open())
 }
 
-// Nobody writes to a damaged store, but its lock is held, as by a stopped process: check
-// names the damage all the same.
+// TestCheckOfDamageUnderALock tests that damage is reported even if a stopped process holds the lock of the store and
+// nobody can write.
 func TestCheckOfDamageUnderALock(t *testing.T) {
 	disk := vfs.NewMem()
 	d := openTest(t, disk, "memory.oxbow", Options{})

@@ -1,6 +1,5 @@
-// This file implements group commit: changes are staged on top of the state, appended to
-// the log together, and synced. Only then are they visible and acknowledged. Concurrent
-// writers share a single sync.
+// This file implements group commit. Concurrent changes are staged on top of the state, appended to the log together,
+// and synced once. Only then are they visible and acknowledged.
 
 package logstore
 
@@ -42,15 +41,16 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	if r.writtenBody != nil {
 		return decodeChange(r.seq, r.hash, r.writtenBody), nil
 	}
-	// An earlier call with the same op ID made the change.
+	// An earlier call with the same op ID has made the change.
 	rec, v, ok, err := d.readRecord(r.seq)
 	if !ok || err != nil {
-		return store.Change{Seq: r.seq}, nil // return no error: the change was made, even if its record cannot be read
+		// Return no error, because the change was made even if its record cannot be read.
+		return store.Change{Seq: r.seq}, nil
 	}
 	return decodeChange(r.seq, rec.Chain, v), nil
 }
 
-// checkOps returns an error if the store cannot be written to now, or if no store can apply one of the ops.
+// checkOps returns an error if the store is closed or read-only, or if no store could apply one of the ops.
 func (d *DB) checkOps(ctx context.Context, ops []store.Op) error {
 	err := d.checkReady(ctx)
 	for _, op := range ops {
@@ -62,8 +62,7 @@ func (d *DB) checkOps(ctx context.Context, ops []store.Op) error {
 	return err
 }
 
-// DryRun implements [store.DryRunner]. It also returns the error for a change that is too
-// large for a record.
+// DryRun implements [store.DryRunner]. It also fails if the change would be too large for a record.
 func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
@@ -85,11 +84,11 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	return f.checkSize()
 }
 
-// errBatchPanicked is the error of the requests in a batch that panicked.
+// errBatchPanicked is the error of each request in a batch during which the program panicked.
 var errBatchPanicked = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
 
-// commitChange makes a change durable and returns its finished request, which has the error or the number of the
-// change. build stages the change in a batch.
+// commitChange makes a change durable. build stages the change in a batch. The returned request is finished: it has
+// the number of the change, or an error.
 func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody, error)) *commitRequest {
 	r := newCommitRequest(ctx, build)
 	if len(store.OpIDFrom(ctx)) > 64 {
@@ -107,14 +106,14 @@ func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody
 	if r.isFinished() {
 		return r
 	}
-	// The caller is the leader and commits all queued requests, including its own.
+	// This caller is the leader. It commits all queued requests, including its own.
 	d.writerMu.Lock()
 	batch := d.queue.takeAll()
 	err := errBatchPanicked
 	defer func() {
 		isCanceled := err != nil && err == ctx.Err()
 		if isCanceled && !r.isFinished() {
-			// Nothing was tried, so only this canceled request fails.
+			// Nothing was written, so only the canceled request fails.
 			r.finishRequest(0, err)
 		} else {
 			for _, o := range batch {
@@ -128,8 +127,7 @@ func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody
 	}()
 	err = d.withLock(ctx, func() error {
 		err := d.commitRequests(batch)
-		// nothing was written, so rebuild the state from the log instead of the damaged
-		// snapshot
+		// Nothing was written. Read the state from the log again, because the snapshot is damaged.
 		if errors.Is(err, errSnapshot) {
 			err = d.reload()
 			if err == nil {
@@ -141,15 +139,15 @@ func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody
 	return r
 }
 
-// withExclusiveLock calls fn like withLock, while no other goroutine of this process writes.
+// withExclusiveLock is like withLock, but also waits until no other goroutine of this process writes.
 func (d *DB) withExclusiveLock(ctx context.Context, fn func() error) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	return d.withLock(ctx, fn)
 }
 
-// withLock calls fn with the lock between processes and with exclusive access to the log,
-// after reading the changes of other processes. writerMu must be held.
+// withLock calls fn with the lock between processes and with exclusive access to the log. Before, it reads the changes
+// of other processes. The caller must hold writerMu.
 func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	if err := d.checkReady(ctx); err != nil {
 		return err
@@ -171,8 +169,7 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// catchUpBeforeAppend reads the changes of other processes. It releases catchUpMu, which must be
-// held.
+// catchUpBeforeAppend reads the changes of other processes and releases catchUpMu, which the caller must hold.
 func (d *DB) catchUpBeforeAppend() error {
 	defer d.catchUpMu.Unlock()
 	if d.brokenErr != nil {
@@ -189,14 +186,14 @@ func (d *DB) catchUpBeforeAppend() error {
 	return err
 }
 
-// commitRequests stages the requests, appends the valid ones, and makes them visible. An invalid request
-// does not affect later requests. Such a request may be invalid because of an earlier change in the
-// batch, for example because that change uses the same name or the same op ID. Because the earlier
-// change may never become durable, the error is returned only after that change is durable.
+// commitRequests stages the requests of a batch, appends the valid changes, and makes them visible. An invalid request
+// does not affect the requests after it. A request may be invalid because of an earlier change in the batch, for
+// example because both use the same name. Such a request gets its error only after the earlier change is durable,
+// because the earlier change may still fail.
 func (d *DB) commitRequests(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.saveSpareBatch(g)
-	if isClampedTime(clampedNanoseconds(g.changeTime)) { // a record cannot contain such a time
+	if isClampedTime(clampedNanoseconds(g.changeTime)) { // A record cannot contain a time outside of this range.
 		return &store.InvalidError{
 			Field:  "clock",
 			Value:  g.changeTime.Format(time.RFC3339),
@@ -209,7 +206,7 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	}
 	recs, err := d.appendDrafts(drafts, g.changeTime)
 	if err != nil {
-		return err // withLock describes the error
+		return err // withLock converts the error.
 	}
 	d.applyDurable(recs, drafts)
 	for i, rec := range recs {
@@ -227,10 +224,10 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	return nil
 }
 
-// stageRequests stages the requests, and returns the changes to append. A request that fails, or whose op ID was used
-// before, has no change. If no change was staged before it, such a request is finished at once. Otherwise its result
-// may depend on that change. Then finishLater contains a function that finishes it, which the caller must call when
-// the changes are durable. If the snapshot cannot be read, stageRequests returns an error.
+// stageRequests stages the requests and returns the changes to append. A request that fails, or whose op ID was used
+// before, has no change to append. It is finished at once if no change was staged before it. Otherwise its result may
+// depend on an earlier change. finishLater then has a function that finishes it, which the caller must call when the
+// changes are durable. The error is about the snapshot, if it cannot be read.
 func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft, finishLater []func(), err error) {
 	drafts = make([]draft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
@@ -261,7 +258,7 @@ func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft,
 		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
 		if err := f.checkSize(); err != nil {
-			// the remaining requests do not depend on the failed request and are staged normally
+			// Stage the remaining requests normally, because they do not depend on the failed request.
 			g.rollbackChange()
 			answer(r, 0, err)
 			continue
@@ -272,20 +269,19 @@ func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft,
 	return drafts, finishLater, nil
 }
 
-// withoutSecrets returns a change's note without passwords and keys. A note repeats words of the
-// caller, such as a label, a path or an entry's name. The notes of all interfaces and verbs are
-// written here. Secrets are removed without a question to the user, because a note is useful
-// without them.
+// withoutSecrets returns a change's note without passwords and keys. A note may repeat a secret from the call, for
+// example in a label, a path or a name. Each note passes through this function, whichever interface made the change.
+// The user is not asked, because a note is useful without the secret.
 func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	var cleaner *screen.Cleaner // a cleaner without a key, because marks in a note need no tags
+	var cleaner *screen.Cleaner // The cleaner needs no key, because notes contain no tags of removed secrets.
 	return cleaner.CleanText(note)
 }
 
-// sourceWithoutSecrets returns a source without passwords and keys. The path of an imported
-// file or a name that a client claims may contain them.
+// sourceWithoutSecrets returns a source without passwords and keys. They may occur in the path of an imported file or
+// in the name that a client claims.
 func sourceWithoutSecrets(s store.Source) store.Source {
 	for _, text := range sourceFields(&s) {
 		*text = withoutSecrets(*text)
@@ -293,7 +289,7 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 	return s
 }
 
-// applyDurable applies durable changes to the state and publishes them.
+// applyDurable applies changes that are durable now to the state, and sends them to the watchers.
 func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
@@ -306,21 +302,21 @@ func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
 	d.mu.Unlock()
 	d.publishDeltas(deltas)
 	if failed != nil {
-		_ = d.reload() // ignore the error, because the next reader gets the same error
+		_ = d.reload() // Ignore the error, because the next reader gets the same error.
 	}
 }
 
-// draft is a change that was staged and will be appended to the log.
+// draft is a staged change that will be appended to the log.
 type draft struct {
 	request *commitRequest
 	body    *recordBody
-	encoded *bodyEncoder // encoded bytes of the change, nil until they are needed
+	encoded *bodyEncoder // encoded change, or nil if it was not needed yet
 }
 
-// alwaysFittingSize is a size in bytes, as estimated by body.size, that always fits into a record.
+// alwaysFittingSize is an estimated size, in bytes, up to which a change always fits into a record.
 const alwaysFittingSize = 1 << 20
 
-// checkSize returns an error if the change does not fit into a record.
+// checkSize returns an error if the change is too large for a record.
 func (f *draft) checkSize() error {
 	if f.body.encodedSize() <= alwaysFittingSize {
 		return nil
@@ -333,7 +329,7 @@ func (f *draft) checkSize() error {
 		Reason: "is more than the " + text.FormatBytes(wal.MaxBody) + " that one change may hold; split it"}
 }
 
-// releaseEncoded makes the memory of the encoded bytes available to later changes.
+// releaseEncoded lets later changes reuse the memory of the encoded change.
 func (f *draft) releaseEncoded() {
 	if f.encoded != nil {
 		f.encoded.release()
@@ -341,14 +337,15 @@ func (f *draft) releaseEncoded() {
 	}
 }
 
-// appendDrafts appends the drafts to the log, and returns their records, which are durable.
+// appendDrafts appends the drafts to the log. When it returns their records, these are durable.
 func (d *DB) appendDrafts(drafts []draft, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
-			p.entry.Version = 0 // the record contains the number, and the batch is no longer used
+			// Set the version to 0, because the record itself contains the number. The batch is no longer used.
+			p.entry.Version = 0
 		}
 	}
-	// Encoding is most of the work for a change, because of the hash.
+	// Encode in parallel, because the hash makes encoding the largest part of the work.
 	inParallel(len(drafts), func(i int) {
 		if f := &drafts[i]; f.encoded == nil {
 			f.encoded = encodeBody(f.body)
@@ -365,7 +362,7 @@ func (d *DB) appendDrafts(drafts []draft, appendTime time.Time) ([]wal.Record, e
 	return d.log.AppendWhile(d.onAppend(entriesWritten(drafts)), recs...)
 }
 
-// entriesWritten yields the entries that the drafts write.
+// entriesWritten yields the entries that the changes write.
 func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 	return func(yield func(*store.Entry) bool) {
 		for i := range drafts {
@@ -378,10 +375,9 @@ func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 	}
 }
 
-// inParallel calls do with the numbers from 0 to n-1. If n is large, all processors share the work.
+// inParallel calls do with each number from 0 to n-1. If n is large, it uses all processors.
 func inParallel(n int, do func(i int)) {
-	// maximum number of calls that are made in one goroutine, because starting another goroutine
-	// costs as much as the calls
+	// Starting a goroutine costs as much as this number of calls. If there are no more, one goroutine makes all calls.
 	const few = 4
 	var next atomic.Int64
 	work := func() {
@@ -401,7 +397,7 @@ func inParallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// changeSource returns the source of changes made with the context.
+// changeSource returns the source to record for changes that are made with this context.
 func (d *DB) changeSource(ctx context.Context) store.Source {
 	s, ok := store.SourceFrom(ctx)
 	if !ok {
@@ -418,7 +414,7 @@ func hasOnlyRemovals(v *recordBody) bool {
 	return !slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.verb != store.VerbRemove })
 }
 
-// newBatch returns an empty batch on top of the state. writerMu must be held.
+// newBatch returns an empty batch on top of the state. The caller must hold writerMu.
 func (d *DB) newBatch() *batch {
 	g := d.spareBatch
 	d.spareBatch = nil
@@ -436,7 +432,7 @@ func (d *DB) newBatch() *batch {
 	return g
 }
 
-// saveSpareBatch stores the batch for reuse by the next commit, unless the batch is large.
+// saveSpareBatch keeps the batch so that the next commit can reuse its memory, unless the batch is large.
 func (d *DB) saveSpareBatch(g *batch) {
 	if max(len(g.stagedByName), len(g.removedNames), len(g.opIDs), cap(g.rollbackSteps)) > 128 {
 		return

@@ -1,4 +1,4 @@
-// Tests what requests that share a sync receive.
+// This file tests the results of requests that share a sync.
 
 package logstore
 
@@ -20,7 +20,7 @@ import (
 
 var errDisk = errors.New("the disk is gone")
 
-// fullFS is a disk that takes no bytes while full is set.
+// fullFS is a file system that refuses all writes while full is set.
 type fullFS struct {
 	vfs.FS
 	full bool
@@ -53,8 +53,8 @@ func (f *fullFile) Sync() error {
 	return f.File.Sync()
 }
 
-// A request that is answered because of a change before it in the same batch
-// must not be answered when that change is not durable in the end.
+// TestAnswersWaitForTheSync tests a request whose result depends on an earlier change in the same batch. The request
+// must not succeed if that change does not become durable.
 func TestAnswersWaitForTheSync(t *testing.T) {
 	add := func(opID string) *commitRequest {
 		ctx := t.Context()
@@ -69,7 +69,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		full         bool
-		again, other error // what the retry and the other are told
+		again, other error // errors of the retry and of the other request
 	}{
 		{"durable", false, nil, store.ErrExists},
 		{"not durable", true, errDisk, errDisk},
@@ -116,7 +116,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 	}
 }
 
-// A disk that is full is told of once, with the store's path.
+// TestFullDiskIsReportedOnce tests that the error for a full disk is reported once, with the path of the store.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	disk := crashfs.New(nil)
 	m := openTest(t, disk.Process(), "m.oxbow", Options{})
@@ -146,13 +146,12 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	}
 }
 
-// Of those who stand in line, one that gives up takes nobody along, and one
-// whose change makes the program panic leaves the others with an unknown
-// outcome; the next in line goes on.
+// TestLine tests requests that wait in the queue. A canceled request must not affect the others. If one change makes
+// the program panic, the others must have an unknown outcome, and the next caller in the queue must continue.
 func TestLine(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		first  error // what the first in line is told; nil: it panics
+		first  error // error of the first request in the queue (nil if it panics)
 		second error
 	}{
 		{"the first gives up", context.Canceled, nil},
@@ -203,8 +202,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Changes that share a sync are encoded side by side, in memory that was used
-// before: each is what its caller said, small or large, and the chain holds.
+// TestManyWriters tests changes that are encoded in parallel in reused memory. Each change must be stored as its
+// caller passed it, and the hash chain must be valid.
 func TestManyWriters(t *testing.T) {
 	m := openTest(t, vfs.NewMem(), "m.oxbow", Options{})
 	content := func(i int) string { return strings.Repeat(fmt.Sprint("text ", i, " "), 1+i%7*300) }
@@ -234,8 +233,8 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// A dry run says what Apply says, also of the bound of one change, and changes
-// nothing.
+// TestDryRunIsApply tests that a dry run returns the same error as Apply, also for a change that is too large, and
+// changes nothing.
 func TestDryRunIsApply(t *testing.T) {
 	m := openTest(t, vfs.NewMem(), "m.oxbow", Options{})
 	defer m.Close()

@@ -1,5 +1,5 @@
-// This file implements the queue of group commit. The caller of one waiting request is the leader.
-// The leader commits all waiting requests.
+// This file implements the queue of group commit. The caller of one of the waiting requests is the leader, which
+// commits all waiting requests.
 
 package logstore
 
@@ -10,28 +10,28 @@ import (
 	"sync"
 )
 
-// commitRequest is a change that waits to be committed.
+// commitRequest is a call's request to commit a change.
 type commitRequest struct {
 	ctx         context.Context
 	stageChange func(g *batch) (*recordBody, error)
 
-	// wake receives a value when the request is finished, or when its caller becomes the
-	// leader. It is buffered, so that sending never blocks.
+	// wake receives a value when the request is finished or when its caller becomes the leader. The channel is
+	// buffered, so that the sender never waits.
 	wake   chan struct{}
-	isDone bool // seq and err are set
+	isDone bool // The request is finished, and seq and err are set.
 	seq    uint64
 	err    error
 
-	// If this request made the change, these are set before done.
-	writtenBody *recordBody // the body that was written (the state shares its entries)
-	hash        [32]byte    // hash of the chain up to the change
+	// The fields below are set before isDone, if this request made the change.
+	writtenBody *recordBody // body that was written; the state shares its entries
+	hash        [32]byte    // hash of the chain after the change
 }
 
 func newCommitRequest(ctx context.Context, build func(g *batch) (*recordBody, error)) *commitRequest {
 	return &commitRequest{ctx: ctx, stageChange: build, wake: make(chan struct{}, 1)}
 }
 
-// finishRequest sets the outcome and wakes the caller.
+// finishRequest sets the result of the request and wakes its caller.
 func (r *commitRequest) finishRequest(seq uint64, err error) {
 	r.seq = seq
 	r.err = err
@@ -41,17 +41,17 @@ func (r *commitRequest) finishRequest(seq uint64, err error) {
 
 func (r *commitRequest) isFinished() bool { return r.isDone }
 
-// commitQueue has the requests that wait. The caller of the first request in an empty queue becomes
-// the leader. The leader commits all queued requests, and then makes the caller of the next request
-// the leader.
+// commitQueue contains the waiting requests. If the queue is empty and has no leader, the caller of the next request
+// becomes the leader. The leader commits all waiting requests. Then it makes the caller of the next request the
+// leader.
 type commitQueue struct {
 	mu            sync.Mutex // guards all fields below
 	requests      []*commitRequest
-	hasLeader     bool // a caller is the leader
-	lastBatchSize int  // size of the last batch
+	hasLeader     bool // One caller is the leader now.
+	lastBatchSize int  // number of requests in the last batch
 }
 
-// enqueue appends the request and reports whether its caller is the leader.
+// enqueue adds a request. It returns true if the request's caller becomes the leader.
 func (q *commitQueue) enqueue(r *commitRequest) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,8 +67,8 @@ func (q *commitQueue) takeAll() []*commitRequest {
 	last := q.lastBatchSize
 	q.mu.Unlock()
 	if last > 1 {
-		// The callers of the last batch return at about the same time, often with their next
-		// change. Yield to these callers. Otherwise every second batch would have a single change.
+		// The callers of the last batch return at about the same time and often make their next change at once. Let
+		// them run first. Otherwise every second batch would have only one change.
 		runtime.Gosched()
 	}
 	q.mu.Lock()
@@ -78,8 +78,8 @@ func (q *commitQueue) takeAll() []*commitRequest {
 	return batch
 }
 
-// passLeadership returns a batch's unfinished requests to the queue, and makes the first queued
-// request's caller the leader.
+// passLeadership puts the batch's unfinished requests back into the queue, and makes the caller of the first waiting
+// request the leader.
 func (q *commitQueue) passLeadership(batch []*commitRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -47,30 +47,32 @@ import (
 )
 
 const (
-	// maxAheadBytes is the maximum size of entries that are cached because they were in a
-	// record that was read for another entry.
+	// maxAheadBytes is the maximum size of the entries that are cached because their record was read for another
+	// entry.
 	maxAheadBytes = 32 << 20
-	// maxRemainingChanges is a number of changes that can be copied quickly.
+	// maxRemainingChanges is the number of changes that may still be missing when the lock is acquired, because so
+	// many changes can be copied quickly.
 	maxRemainingChanges = 256
-	// entryOverhead is the approximate size of an entry in the log in addition to its content.
+	// entryOverhead is the approximate size, in bytes, that an entry needs in the log in addition to its content.
 	entryOverhead = 256
 )
 
-// compaction is the state of a compaction.
+// compaction is the state of a running compaction.
 type compaction struct {
 	*logSurvey
 	db              *DB
-	oldLog          *wal.Log // a second reader of the old log
+	oldLog          *wal.Log // second reader of the log that is replaced
 	rewriter        *wal.Rewriter
 	baseHash        [32]byte // hash of the base
 	rows            *keydir.Rows
 	summary         *entrySummary
 	newSnapshotName string  // name of the new snapshot
-	st              *state  // state of the new file, based on its snapshot
-	changeOffsets   []int64 // offsets of the changes after the snapshot
+	st              *state  // state of the new file, whose base is the new snapshot
+	changeOffsets   []int64 // offsets of the changes after the snapshot in the new file
 }
 
-// beginCompaction surveys the log.
+// beginCompaction reads the log to find out what must be kept. drops reports whether a change may be dropped. If
+// reading fails, it returns both the compaction, whose files the caller must close, and the error.
 func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, error) {
 	log, err := d.openSecondLog()
 	if err != nil {
@@ -84,8 +86,8 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 	return c, nil
 }
 
-// hasNoEffect reports whether a compaction would change nothing: all changes must be kept, the log is
-// undamaged, and the base has the current form.
+// hasNoEffect reports whether the compaction would change nothing. This is so if all changes must be kept, the log is
+// sound, and the base has the current form.
 func (c *compaction) hasNoEffect() bool {
 	return c.horizon == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
 }
@@ -98,7 +100,7 @@ func (c *compaction) keptChangeBytes() int64 {
 	return c.oldLog.EndOffset() - c.keptOffsets[0]
 }
 
-// writeBase calls emit for each record of the base, with the entries in it.
+// writeBase writes the base. It passes each record and the record's entries to emit.
 func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
 	w := newBaseWriter(c.baseBody.nextID, c.baseBody.seenOpIDs, emit)
 	reader := c.oldLog.NewReader()
@@ -147,8 +149,7 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 	return err
 }
 
-// writeRecord writes a record to the new log and reports progress. Writing counts as the second
-// half of the work.
+// writeRecord writes a record to the new file and reports the progress. Writing counts as the second half of the work.
 func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 	offset, err = c.rewriter.AppendRecord(r)
 	c.reportProgress(
@@ -161,7 +162,7 @@ func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 	return offset, err
 }
 
-// copyLog writes the base, the later changes and the snapshot of the new log.
+// copyLog writes the base, the kept changes and a snapshot to new files.
 func (c *compaction) copyLog() (err error) {
 	c.rewriter, err = c.oldLog.NewRewriter(c.horizon, c.horizonChain)
 	if err != nil {
@@ -213,8 +214,8 @@ func (c *compaction) copyLog() (err error) {
 	return c.writeSnapshot()
 }
 
-// addEntryRows records, for each entry that the ops write, the offset of the record if this is the last
-// version of the entry.
+// addEntryRows adds a snapshot row for each entry whose last version is in the record at this offset. ops are the ops
+// of the record.
 func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
@@ -236,7 +237,7 @@ func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 	}
 }
 
-// writeSnapshot writes a snapshot of the new file's current state, and opens it.
+// writeSnapshot writes a snapshot of the new file's state and opens it.
 func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.removedNames {
 		c.rows.Removed = append(c.rows.Removed, keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
@@ -276,7 +277,7 @@ func (c *compaction) writeSnapshot() error {
 	return c.st.loadSnapshot(s)
 }
 
-// copyNewChanges copies the changes that were appended to the log since the last read.
+// copyNewChanges copies the changes that other calls have appended to the old log since it was last read.
 func (c *compaction) copyNewChanges() error {
 	return c.oldLog.Read(func(r *wal.Record) error {
 		if r.Type == wal.TypeSeal {
@@ -286,7 +287,7 @@ func (c *compaction) copyNewChanges() error {
 	})
 }
 
-// copyChange appends a change to the new file.
+// copyChange appends a change to the new file and applies it to the new state.
 func (c *compaction) copyChange(r wal.Record) error {
 	v, err := decodeBody(r.Body)
 	if err != nil {
@@ -302,7 +303,7 @@ func (c *compaction) copyChange(r wal.Record) error {
 	return err
 }
 
-// catchUp calls copyNewChanges until only a few changes are missing.
+// catchUp calls copyNewChanges until at most maxRemainingChanges changes are missing.
 func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.oldLog.LastSeq()
@@ -310,11 +311,11 @@ func (c *compaction) catchUp() error {
 			return cmp.Or(err, c.rewriter.Flush())
 		}
 	}
-	return errLogReplaced // the log grows faster than it is copied
+	return errLogReplaced // The log grows faster than it can be copied.
 }
 
-// replaceLog replaces the log by the new file. It returns the number of the change that records
-// the compaction. The lock and logmu must be held.
+// replaceLog renames the new file over the log. It returns the number of the change that records the compaction. The
+// caller must hold logmu and the lock between processes.
 func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error) {
 	d := c.db
 	if place, err := c.oldLog.PollName(); err != nil || place != wal.PollSame {
@@ -343,22 +344,22 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 	end := d.log.EndOffset()
 	rerr := d.log.ReplaceBy(c.rewriter)
 	if rerr != nil && d.log.EndOffset() == end {
-		// remove the snapshot that was just renamed, because it belongs to the new file
+		// Remove the snapshot that was renamed, because it belongs to the new file.
 		_ = d.removeDerivedFile(d.snapshotName())
 		return 0, rerr
 	}
-	// The new file is in place. After an error, the rename may not be durable.
+	// The new file is in place. If this call fails, the rename may not be durable.
 	if err := d.log.JumpToRecord(c.changeOffsets[len(c.changeOffsets)-1], mark.Seq, mark.Chain,
 		c.rewriter.EndOffset()); err != nil {
-		return mark.Seq, errors.Join(rerr, d.reload()) // continue with a state that is read from the log again
+		return mark.Seq, errors.Join(rerr, d.reload()) // Continue with a state that is read from the log.
 	}
 	d.setState(c.st, c.changeOffsets)
 	c.st, c.rewriter = nil, nil
 	return mark.Seq, rerr
 }
 
-// removeTempFiles closes the files of the compaction, and removes those that did not replace the log. It does nothing
-// if c is nil.
+// removeTempFiles closes the files of the compaction and removes those that did not replace an old file. It does
+// nothing if c is nil.
 func (c *compaction) removeTempFiles() {
 	if c == nil {
 		return
@@ -391,8 +392,8 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 	return rep, err
 }
 
-// startAutoCompaction starts a compaction in another goroutine if most of the log is not needed. Errors are
-// ignored, because startAutoCompaction is called again later. logmu must be held exclusively.
+// startAutoCompaction starts a compaction in another goroutine if more than half of the log is not needed any more. It
+// ignores errors, because it is called again later. The caller must hold logmu exclusively.
 func (d *DB) startAutoCompaction() {
 	d.compactor.startIfUnneeded(
 		d.log.EndOffset(),
@@ -406,8 +407,7 @@ func (d *DB) startAutoCompaction() {
 	)
 }
 
-// neededBytes returns the approximate size, in bytes, of the entries and changes that
-// must be kept. logmu must be held.
+// neededBytes returns the approximate size, in bytes, of what a compaction would keep. The caller must hold logmu.
 func (d *DB) neededBytes(drops dropFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.LastSeq()-d.base), func(i int) bool {
@@ -437,9 +437,9 @@ func (d *DB) neededBytes(drops dropFunc) (int64, error) {
 	return n, nil
 }
 
-// replacedError returns errLogReplaced if another process has replaced the log, because this may be the
-// cause of err. Otherwise it returns err. After [wal.ErrUnknown], it returns err as well, because
-// then this process itself replaced the log.
+// replacedError returns errLogReplaced if another process has replaced the log, because this may be the cause of err.
+// Otherwise it returns err. It also returns err if err matches [wal.ErrUnknown], because then this process may have
+// replaced the log itself.
 func (c *compaction) replacedError(err error) error {
 	if err == nil || c == nil {
 		return err
@@ -457,18 +457,18 @@ func (c *compaction) replacedError(err error) error {
 	return err
 }
 
-// hasState reports whether the compaction has a state to write. c may be nil.
+// hasState reports whether the compaction has written new files. c may be nil.
 func (c *compaction) hasState() bool {
 	return c != nil && c.st != nil
 }
 
 // compactOptions are the options of [DB.compact].
 type compactOptions struct {
-	dryRun      bool // only calculate the report
-	holdWriters bool // lock writers out from the beginning
+	dryRun      bool // Only compute the report.
+	holdWriters bool // Hold the lock from the beginning, so that no other process can write.
 }
 
-// compact compacts the log.
+// compact compacts the log, or only computes the report if o.dryRun is set.
 func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep store.CompactReport, err error) {
 	var c *compaction
 	defer func() { c.removeTempFiles() }()
@@ -523,8 +523,8 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 	})
 }
 
-// removeStaleDerivedFiles removes each derived file that is not valid after the compaction. The lock must
-// be held.
+// removeStaleDerivedFiles removes each derived file that becomes invalid by the compaction. The caller must hold the
+// lock between processes.
 func (d *DB) removeStaleDerivedFiles(s *logSurvey) error {
 	for _, k := range d.opts.DerivedFileKinds {
 		f := d.DerivedFile(k.Suffix)
@@ -539,7 +539,7 @@ func (d *DB) removeStaleDerivedFiles(s *logSurvey) error {
 	return nil
 }
 
-// isValidAfter reports whether the file is valid after the compaction.
+// isValidAfter reports whether the derived file stays valid after the compaction.
 func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
 	file, err := f.Open()
 	if err != nil {
@@ -549,9 +549,9 @@ func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
 	return kind.StaysValid(file, s.horizon, s.hasVersion)
 }
 
-// newRewriteRecord creates the record of the change that states that the log was rewritten. This record
-// is written to the new file together with the base, and contains the hash of the base. Therefore
-// the file never contains the base without the record.
+// newRewriteRecord returns the record of a change that states that the log was rewritten. The record contains the hash
+// of the new base. It is written to the new file together with the base, so the file never contains the base without
+// this record.
 func (d *DB) newRewriteRecord(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &recordBody{base: sum, source: d.changeSource(ctx), note: note}
 	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}

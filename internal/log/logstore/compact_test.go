@@ -1,4 +1,4 @@
-// Tests of compaction by itself, and next to readers and writers.
+// This file tests automatic compactions, and compactions beside readers and writers.
 
 package logstore
 
@@ -16,20 +16,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// compactHome is a store that is compacted by itself early.
+// compactHome opens a store that is compacted automatically even if it is small.
 func compactHome(t *testing.T, fsys vfs.FS, o Options) *DB {
 	t.Helper()
 	o.FreeStep, o.FreeReserve = 4096, 1024
 	return openTest(t, fsys, "memory.oxbow", o)
 }
 
-// waitCompacted returns when no compaction is under way.
+// waitCompacted waits until no compaction is running.
 func waitCompacted(m *DB) {
 	m.compactor.mu.Lock()
 	defer m.compactor.mu.Unlock()
 }
 
-// A store that is being closed begins no compaction, which nothing would end.
+// TestCompactsNotWhileClosed tests that no compaction starts while the store is being closed, because nothing would
+// end it.
 func TestCompactsNotWhileClosed(t *testing.T) {
 	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, MinCompactBytes: 4096})
 	m.EndWaiting()
@@ -44,8 +45,8 @@ func TestCompactsNotWhileClosed(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// A store of few entries that change often stays small, while others read and
-// write, and the last changes can be undone.
+// TestCompactsItself tests that a store with few entries that change often stays small while others read and write,
+// and that the last changes can be undone.
 func TestCompactsItself(t *testing.T) {
 	fsys := vfs.NewMem()
 	o := Options{KeepChanges: 50, MinCompactBytes: 4096}
@@ -103,7 +104,8 @@ func TestCompactsItself(t *testing.T) {
 	}
 }
 
-// What is younger than MinKeepTime is kept, however many changes there are.
+// TestCompactionKeepsTheYoung tests that changes younger than MinKeepTime are kept, even if there are more than
+// KeepChanges.
 func TestCompactionKeepsTheYoung(t *testing.T) {
 	var passed atomic.Int64 // seconds
 	fsys := vfs.NewMem()
@@ -126,7 +128,8 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// A clock that panics where a compaction may begin leaves the next one free to.
+// TestCompactorClockThatPanics tests that a later compaction can run if the clock panics when a compaction is about to
+// start.
 func TestCompactorClockThatPanics(t *testing.T) {
 	c := compactor{opts: Options{KeepChanges: 1, MinKeepTime: time.Hour, Clock: func() time.Time {
 		panic("no time")
@@ -140,8 +143,8 @@ func TestCompactorClockThatPanics(t *testing.T) {
 	}
 }
 
-// twoHomes returns two openers of one store in which 7 entries changed often, and
-// the file system of the first.
+// twoHomes returns two handles of one store with 7 entries that changed often, and the file system of the first
+// handle.
 func twoHomes(t *testing.T) (m, other *DB, h *onSnapshot) {
 	t.Helper()
 	h = &onSnapshot{Mem: vfs.NewMem(), suffix: ".tmp.snap"}
@@ -159,8 +162,7 @@ func twoHomes(t *testing.T) (m, other *DB, h *onSnapshot) {
 	return m, other, h
 }
 
-// A compaction is given up when another process replaced the log meanwhile, and
-// done again.
+// TestCompactNextToRewrites tests that a compaction is repeated if another process replaced the log in the meantime.
 func TestCompactNextToRewrites(t *testing.T) {
 	m, other, h := twoHomes(t)
 	h.then = func() {
@@ -189,12 +191,12 @@ func TestCompactNextToRewrites(t *testing.T) {
 	checkAndCloseStore(t, other)
 }
 
-// onSnapshot calls a function once, before a file of that ending is opened.
+// onSnapshot is a file system that calls a function once, before a file with a certain ending is opened.
 type onSnapshot struct {
 	*vfs.Mem
 	suffix string
 	then   func()
-	again  func() // in its place, for the next time
+	again  func() // function for the next file, after this function was called
 }
 
 func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
@@ -206,7 +208,7 @@ func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File
 	return f.Mem.OpenFile(name, flag, perm)
 }
 
-// Closing a store ends a compaction that would take long.
+// TestCloseEndsACompaction tests that closing a store cancels a compaction that would take long.
 func TestCloseEndsACompaction(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := compactHome(t, fsys, Options{KeepChanges: 1, MinCompactBytes: 1})
@@ -226,7 +228,8 @@ func TestCloseEndsACompaction(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// When others replace the log again and again, the last try locks them out.
+// TestCompactUnderTheLock tests that the last attempt of a compaction locks out other processes that replaced the log
+// in each earlier attempt.
 func TestCompactUnderTheLock(t *testing.T) {
 	m, other, h := twoHomes(t)
 	tries := 0

@@ -1,8 +1,8 @@
-// This file decides when a store compacts automatically, and how Close ends a compaction.
+// This file decides when a store is compacted automatically, and how Close ends a running compaction.
 //
-// A process with a limit for the history ([Options.KeepChanges], [Options.MinKeepTime])
-// compacts if the log is more than twice as long as the entries and the history to keep,
-// plus 1 MiB. So the work of copying is small compared with the space that is freed.
+// A process compacts automatically only if the history is limited ([Options.KeepChanges], [Options.MinKeepTime]). It
+// does so if the log is more than twice as long as what must be kept, plus 1 MiB. So the work of copying stays small
+// compared with the freed space.
 
 package logstore
 
@@ -19,35 +19,36 @@ import (
 )
 
 const (
-	// quickCompactBytes is the size of a log that can be compacted in a few milliseconds.
-	// quickCompactTime is how long Close waits for that.
+	// A log of at most quickCompactBytes can be compacted in a few milliseconds. Close waits at most quickCompactTime
+	// for a running compaction.
 	quickCompactBytes = 8 << 20
 	quickCompactTime  = 50 * time.Millisecond
-	// maxCompactTries is the maximum number of attempts to finish a compaction. The last
-	// attempt holds the lock from the beginning.
+	// maxCompactTries is the maximum number of attempts to finish a compaction. In the last attempt, no other process
+	// can write.
 	maxCompactTries = 3
 )
 
-// errLogReplaced is returned if another process replaced the log during the compaction.
+// errLogReplaced is returned if another process replaced the log during a compaction.
 var errLogReplaced = errors.New("another process replaced the log meanwhile")
 
-// dropFunc reports whether a change is dropped if all changes before it are dropped.
+// dropFunc reports whether a compaction may drop a change. The change is dropped only if all changes before it are
+// dropped.
 type dropFunc func(r *wal.Record) bool
 
-// compactor decides when a store compacts automatically. A process runs at most one
-// compaction at a time.
+// compactor decides when a store is compacted automatically. A process runs at most one compaction at a time.
 type compactor struct {
 	opts Options
 
 	mu              ctxmutex.Mutex                     // held while this process compacts
-	nextCheckLength atomic.Int64                       // length of the log at which the decision is made again
-	cancelLast      atomic.Pointer[context.CancelFunc] // cancels the last automatic compaction
+	nextCheckLength atomic.Int64                       // length of the log at which the next decision is made
+	cancelLast      atomic.Pointer[context.CancelFunc] // function that cancels the last automatic compaction
 }
 
 // startIfUnneeded starts a compaction in the background if more than half of the log is not needed any more, automatic
-// compactions are enabled, and none is running. length is the size of the log, which contains the changes after base
-// up to last. neededBytes returns the approximate number of bytes that must be kept. compact compacts the log and
-// reports whether it has changed. If no compaction is due, the decision is made again when the log has grown.
+// compactions are enabled, and no compaction is running. length is the size of the log, which contains the changes
+// after base up to last. neededBytes must return the approximate size of what would be kept. compact must compact the
+// log and report whether the log has changed. If no compaction is due, the next decision is made when the log has
+// grown.
 func (c *compactor) startIfUnneeded(
 	length int64,
 	base, last uint64,
@@ -87,8 +88,8 @@ func (c *compactor) startIfUnneeded(
 	}()
 }
 
-// runExclusively calls compact when no other compaction is running. If compact returns errLogReplaced, runExclusively
-// calls compact again. In the last attempt, holdWriters is set.
+// runExclusively calls compact when no other compaction of this process is running. If compact returns errLogReplaced,
+// it calls compact again. holdWriters is true in the last attempt, which must keep other processes from writing.
 func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err
@@ -101,8 +102,8 @@ func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters
 	}
 }
 
-// waitOrCancel returns when no automatic compaction is running. If one is running, waitOrCancel waits for its end. It
-// cancels the compaction first if the log is long, or if the compaction takes longer than quickCompactTime.
+// waitOrCancel waits until no automatic compaction is running. If the log is long, it cancels a running compaction at
+// once. Otherwise it cancels the compaction after quickCompactTime.
 func (c *compactor) waitOrCancel(length int64) {
 	stop := c.cancelLast.Load()
 	if stop == nil {

@@ -1,4 +1,4 @@
-// This file surveys the log to find the versions that a compaction has to keep.
+// This file reads the log to find the versions that a compaction must keep.
 
 package logstore
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// nameKey is the first half of a name's SHA-256 hash.
+// nameKey is the first half of the SHA-256 hash of a name.
 type nameKey [16]byte
 
 func hashName(name string) nameKey {
@@ -22,35 +22,35 @@ func hashName(name string) nameKey {
 	return nameKey(h[:])
 }
 
-// placedVersion is an entry version with the offset of its record.
+// placedVersion identifies a version of an entry and the record that contains it.
 type placedVersion struct {
 	id, version uint64
-	offset      int64 // -1 if the version is already in the new file
+	offset      int64 // offset of the record, or -1 if the version is already in the new file
 }
 
-// logSurvey collects the data for a compaction.
+// logSurvey collects what a compaction must know about the log.
 type logSurvey struct {
 	ctx          context.Context
 	isDropped    dropFunc
-	horizon      uint64          // the last dropped change, or the base
-	horizonChain [32]byte        // chain of the log at the horizon
-	versionCount int             // number of versions up to the horizon
-	isFrozen     bool            // the horizon was reached
-	base         []placedVersion // the entries at the horizon, by ID
-	baseBody     *recordBody     // the data of the base besides entries
+	horizon      uint64          // number of the last change that is dropped, or of the base
+	horizonChain [32]byte        // hash chain after that change
+	versionCount int             // number of versions up to that change
+	isFrozen     bool            // All changes up to the horizon were read.
+	base         []placedVersion // versions of the entries at the horizon, by ID
+	baseBody     *recordBody     // op IDs and next entry ID of the base
 
-	newestByName map[nameKey]placedVersion // until finishSurvey: the newest versions of the entries
-	// After finishSurvey: the same versions, by ID (equal to base if no change is kept).
+	newestByName map[nameKey]placedVersion // newest versions of the entries by name (nil after finishSurvey)
+	// The same versions by ID, after finishSurvey. They are equal to base if no change is kept.
 	newestByID []placedVersion
-	// Names that were removed after the horizon, with the changes that removed them.
+	// Names that were removed after the horizon, with the numbers of the changes that removed them.
 	removedNames map[nameKey]uint64
-	opIDState    *state  // op IDs and the next ID
+	opIDState    *state  // state that contains only the op IDs and the next entry ID
 	keptOffsets  []int64 // offsets of the changes after the horizon
 
-	hasLargeGroup bool // the base contains a record with a large group of entries
+	hasLargeGroup bool // The base contains a record with more entries than oxbow now puts into one record.
 
 	reportProgress func(progress.State)
-	logSize        int64 // size of the log in bytes
+	logSize        int64 // size of the log, in bytes
 }
 
 func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *logSurvey {
@@ -102,15 +102,15 @@ func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, er
 	return nil, s.ctx.Err()
 }
 
-// freezeHorizon records the current entries as those at the horizon.
+// freezeHorizon records the present entries as the entries at the horizon.
 func (s *logSurvey) freezeHorizon() {
 	s.isFrozen = true
 	s.baseBody = &recordBody{nextID: s.opIDState.nextID, seenOpIDs: s.opIDState.rememberedOpIDs()}
 	s.base = s.sortedVersions()
 }
 
-// finishSurvey ends the survey after the last change. It converts the entry map to rows, which need a
-// third of the memory.
+// finishSurvey converts the map of the entries to rows, which need a third of the memory. It is called after the last
+// change.
 func (s *logSurvey) finishSurvey() {
 	if s.isFrozen {
 		s.newestByID = s.sortedVersions()
@@ -121,7 +121,7 @@ func (s *logSurvey) finishSurvey() {
 	s.newestByName = nil
 }
 
-// sortedVersions returns the current entries by ID.
+// sortedVersions returns the newest version of each entry, by ID.
 func (s *logSurvey) sortedVersions() []placedVersion {
 	all := slices.AppendSeq(make([]placedVersion, 0, len(s.newestByName)), maps.Values(s.newestByName))
 	slices.SortFunc(all, placedVersion.compare)
@@ -132,7 +132,7 @@ func (p placedVersion) compare(q placedVersion) int {
 	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
 }
 
-// hasVersion reports whether the compacted log has this version, in its base or in a later change.
+// hasVersion reports whether the compacted log will contain this version, in its base or in a later change.
 func (s *logSurvey) hasVersion(id, version uint64) bool {
 	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
 	return ok || version > s.horizon

@@ -1,4 +1,4 @@
-// This file has the current state and the last changes.
+// This file contains the current state and the most recent changes.
 
 package logstore
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// currentState is the current state, guarded by mu. To change it, both mu and logmu must be held
-// exclusively. So the holder of logmu may read it without mu.
+// currentState is the current state, which mu guards. To change it, a goroutine must hold both mu and logmu
+// exclusively. Therefore a goroutine that holds logmu may read it without mu.
 type currentState struct {
 	mu       sync.RWMutex
 	st       *state
@@ -32,7 +32,7 @@ func (c *currentState) checkReady(ctx context.Context) error {
 	return nil
 }
 
-// viewState calls fn with the state, and returns the state.
+// viewState calls fn with the state and then returns the state.
 func (c *currentState) viewState(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -40,25 +40,25 @@ func (c *currentState) viewState(fn func(st *state)) *state {
 	return c.st
 }
 
-// maxRecentDeltas is the maximum number of deltas, and also the maximum number of steps, that are kept in memory for
-// [DB.Since].
+// maxRecentDeltas is the maximum number of deltas that are kept in memory for [DB.Since]. It is also the maximum
+// number of steps.
 const maxRecentDeltas = 4096
 
-// recentDeltas has the current position and the deltas that led to it.
+// recentDeltas contains the current position and the deltas that lead to it.
 type recentDeltas struct {
-	position   store.Position // position, or "" while the log has no file
+	position   store.Position // current position, or "" while the log has no file
 	steps      []deltaStep
-	deltaCount int // number of deltas in steps
+	deltaCount int // number of deltas in all steps
 }
 
-// deltaStep has the deltas between its position and the next step's position.
+// deltaStep contains the deltas between startPosition and the start position of the next step.
 type deltaStep struct {
 	startPosition store.Position
 	deltas        []store.Delta
 }
 
-// addStep sets the position to p, and stores the deltas that lead from the previous position to p. If too many deltas
-// are stored, the oldest are forgotten.
+// addStep adds the deltas that lead from the current position to p, and makes p the current position. If there are too
+// many deltas, it forgets the oldest.
 func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	if p == r.position {
 		return
@@ -67,22 +67,22 @@ func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	r.deltaCount += len(deltas)
 	r.position = p
 	if r.deltaCount > maxRecentDeltas || len(r.steps) > maxRecentDeltas {
-		// Forget more than is necessary, because otherwise each further call would have to copy the steps.
+		// Forget more deltas than necessary. Otherwise each further call would have to copy the steps.
 		r.forgetOldest(maxRecentDeltas / 2)
 	}
 }
 
-// forgetOldest forgets the oldest steps until there are at most limit steps and these have at most limit deltas.
+// forgetOldest forgets the oldest steps until at most limit steps with at most limit deltas remain.
 func (r *recentDeltas) forgetOldest(limit int) {
 	kept := r.steps
 	for len(kept) > limit || r.deltaCount > limit {
 		r.deltaCount -= len(kept[0].deltas)
 		kept = kept[1:]
 	}
-	r.steps = slices.Clone(kept) // so that the memory of the forgotten steps becomes free
+	r.steps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the others becomes free.
 }
 
-// stepsSince returns the steps after p, and false if they are not in memory.
+// stepsSince returns the steps after position p. It returns false if they are not all in memory.
 func (r *recentDeltas) stepsSince(p store.Position) ([]deltaStep, bool) {
 	if p == r.position {
 		return nil, true

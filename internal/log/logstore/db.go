@@ -1,5 +1,4 @@
-// This file implements DB: it reads the log, follows the changes of other processes, and
-// answers reads.
+// This file implements DB, which reads the log, follows the changes of other processes, and answers reads.
 
 package logstore
 
@@ -21,38 +20,37 @@ import (
 
 // DB is a store in a single file.
 //
-// Acquire locks in this order: the locks of compactor or checkpointer, writerMu, the lock
-// between processes, catching, logmu, mu. While logmu is held, only TryLock may be used for
-// the first two.
+// Locks must be acquired in this order: the lock of compactor or checkpointer, writerMu, the lock between processes,
+// catchUpMu, logmu, mu. A goroutine that holds logmu may acquire the first two only with TryLock.
 type DB struct {
 	fs   vfs.FS
-	name string // name of the log in fs
-	path string // path for messages
+	name string // name of the log in the file system fs
+	path string // path of the log in messages
 	opts Options
 
 	writerMu   ctxmutex.Mutex // held by the leader of a group commit while it writes
-	queue      commitQueue    // changes that wait to be committed
-	spareBatch *batch         // a batch for reuse (guarded by writerMu)
+	queue      commitQueue    // requests that wait to be committed
+	spareBatch *batch         // batch whose memory can be reused (guarded by writerMu)
 
 	sharedLog
 	currentState
 
-	closingCtx context.Context // done when the store is being closed
+	closingCtx context.Context // context that is done when the store is being closed
 	endWaiting context.CancelFunc
 
 	compactor    compactor
 	checkpointer checkpointer
 
-	// onAppend is called with the entries of changes, with logmu held exclusively. The
-	// function that it returns, if not nil, is called while the changes become durable.
+	// onAppend is called with the entries that changes write, with logmu held exclusively. If it returns a function,
+	// this function is called while the changes become durable.
 	onAppend func(es iter.Seq[*store.Entry]) func()
-	// called after changes by this process, with logmu held exclusively
+	// called after each change by this process, with logmu held exclusively
 	onOwnChange func()
 	// called after changes by other processes, with logmu held exclusively
 	onOthersChange func()
 
 	watchers  subscribers.List[store.Event]
-	sealTimer *time.Timer // timer to seal the last change (nil if Options.SealAfter is 0)
+	sealTimer *time.Timer // timer that seals the last change (nil if Options.SealAfter is 0)
 }
 
 func (d *DB) logOptions() wal.Options {
@@ -62,16 +60,15 @@ func (d *DB) logOptions() wal.Options {
 		Clock:       d.opts.Clock,
 		Rand:        d.opts.Rand,
 		LockWait:    d.opts.LockWait,
-		// if the caller passed a file system, the log does not have to be at its path in
-		// the operating system
+		// If the caller passed a file system, the log need not exist at its path in the operating system.
 		ReadOnly:      d.opts.ReadOnly,
 		DigestBody:    digestBody,
 		IsBoundToPath: d.opts.FS == nil,
 	}
 }
 
-// readTail reads the records after the current position of the log into the state. logmu must
-// be held exclusively.
+// readTail applies the records after the current position of the log to the state, and returns the deltas. The caller
+// must hold logmu exclusively.
 func (d *DB) readTail() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,13 +77,13 @@ func (d *DB) readTail() ([]store.Delta, error) {
 	return deltas, err
 }
 
-// recordApplier applies the changes of a log and returns the deltas.
+// recordApplier applies the change in a record to a state, and returns the deltas.
 type recordApplier interface {
 	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
 
-// replayLog reads the rest of the log into st, up to and including the change last, or to the
-// end if last is 0. If recordOffset is not nil, it is called with each change's offset.
+// replayLog applies the rest of the log to st, up to and including the change with the number last, or to the end if
+// last is 0. If recordOffset is not nil, it is called with the offset of each change.
 func (d *DB) replayLog(log *wal.Log, st recordApplier, recordOffset func(int64), last uint64) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {
@@ -124,13 +121,13 @@ func (d *DB) replayLog(log *wal.Log, st recordApplier, recordOffset func(int64),
 	return deltas, nil
 }
 
-// unknownBodyError returns the error for a record with a correct checksum but an unknown body.
+// unknownBodyError returns the error for a record whose checksum is correct but whose body cannot be decoded.
 func (d *DB) unknownBodyError(r *wal.Record, err error) error {
 	return fmt.Errorf("%w: change %d of %s at byte %d: %v; a newer oxbow may have written it: update this one",
 		store.ErrVersion, r.Seq, d.path, r.Offset, err)
 }
 
-// refresh updates the state with all changes that were acknowledged before the call.
+// refresh applies all changes that any process acknowledged before the call.
 func (d *DB) refresh() error {
 	if !d.lockUnlessCurrent() {
 		return nil
@@ -159,9 +156,9 @@ func (d *DB) refresh() error {
 }
 
 // rereadOverwritten reads the file again from its start, because another program may have overwritten bytes that were
-// already read. It acquires the lock first. Otherwise it might read a record that its writer is going to remove. It
-// returns false, and reads nothing, if the lock is not free or the home is read-only. The next write then finds the
-// difference.
+// already read. Before, it acquires the lock, because it might otherwise read a record that its writer is about to
+// remove. If the lock is not free or the home is read-only, it reads nothing and returns false. The next write then
+// finds the difference.
 func (d *DB) rereadOverwritten() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil
@@ -174,8 +171,8 @@ func (d *DB) rereadOverwritten() (didRead bool, err error) {
 	return true, err
 }
 
-// checkDirInPlace returns an error if the store's directory is no longer at its path and the log has no file yet.
-// If the log has a file, package wal returns this error.
+// checkDirInPlace returns an error if the log has no file yet and the store's directory is no longer at its path. If
+// the log has a file, package wal returns this error.
 func (d *DB) checkDirInPlace() error {
 	dir, ok := d.fs.(*vfs.OS)
 	if !ok || d.opts.FS != nil {
@@ -187,7 +184,7 @@ func (d *DB) checkDirInPlace() error {
 	return nil
 }
 
-// catchUp reads the changes of other processes. logmu must be held exclusively.
+// catchUp applies the changes of other processes. The caller must hold logmu exclusively.
 func (d *DB) catchUp() error {
 	for range 100 {
 		news, err := d.log.PollChanges()
@@ -206,8 +203,8 @@ func (d *DB) catchUp() error {
 			if d.log.EndOffset() > end {
 				continue
 			}
-			// There is an unfinished write, or the rest of an interrupted write. The file
-			// may have been replaced all the same, so check that.
+			// The log ends with an unfinished or interrupted write. The file may have been replaced nevertheless, so
+			// check whether its name refers to another file.
 			news, err = d.log.PollName()
 		}
 		if err != nil {
@@ -227,18 +224,18 @@ func (d *DB) catchUp() error {
 	return fmt.Errorf("%w: %s is being replaced over and over", store.ErrBusy, d.path)
 }
 
-// reload reads the file that the name now refers to from its start. If the new file contains the last
-// change that watchers know, they receive the changes since then. Otherwise they receive a reset.
-// logmu must be held exclusively.
+// reload reads the file that now has the log's name from its start. If the file contains the last change that was sent
+// to the watchers, they receive the changes since then. Otherwise they receive a reset. The caller must hold logmu
+// exclusively.
 func (d *DB) reload() error { return d.reloadWith(d.readAll) }
 
-// reloadFromSnapshot is like reload, but starts at the snapshot if a valid snapshot exists.
+// reloadFromSnapshot is like reload, but starts at the snapshot if there is a valid snapshot.
 func (d *DB) reloadFromSnapshot() error { return d.reloadWith(d.readFromSnapshot) }
 
-// reloadWith reloads the log with the given function, which reads the log from a certain start.
+// reloadWith reloads the log. read must return the state and the offsets of the changes.
 func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	if d.isClosed {
-		return store.ErrClosed // the store is closed, so nobody would close the files that this call opens
+		return store.ErrClosed // The store is closed, so nobody would close the files that read opens.
 	}
 	id, seq := d.log.Header().ID, d.log.LastSeq()
 	had := d.log.Exists()
@@ -249,14 +246,13 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	if err != nil {
 		d.recordBroken(err)
 		if d.brokenErr == nil && d.st.readError() != nil {
-			d.brokenErr = err // there is no usable state any more
+			d.brokenErr = err // Without a state, the store cannot be used any more.
 		}
 		return err
 	}
 	isSameLog := had && d.log.Header().ID == id
 	if isSameLog && d.log.LastSeq() < seq {
-		// Refuse to continue. Otherwise this process would write other changes under the numbers of
-		// the missing changes.
+		// Refuse to continue. Otherwise this process would give new changes the numbers of the missing changes.
 		d.brokenErr = d.describeError(&wal.RolledBackError{LastSeq: d.log.LastSeq(), DurableSeq: seq})
 		return d.brokenErr
 	}
@@ -271,7 +267,7 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	return nil
 }
 
-// resetWatchers sends a reset to the watchers.
+// resetWatchers sends a reset to the watchers, which must then read all entries again.
 func (d *DB) resetWatchers() {
 	d.mu.Lock()
 	d.recent = recentDeltas{position: d.recent.position}
@@ -279,9 +275,9 @@ func (d *DB) resetWatchers() {
 	d.watchers.Send(store.Event{Reset: true})
 }
 
-// readFromSnapshot reads the log, starting at its snapshot. If no valid snapshot exists, it
-// reads the whole log. It returns the state, and the offsets of the changes after the snapshot
-// or base. logmu must be held exclusively.
+// readFromSnapshot reads the snapshot and the log after it. Without a valid snapshot, it reads the whole log. It
+// returns the state, and the offsets of the changes after the snapshot or base. The caller must hold logmu
+// exclusively.
 func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	if !d.log.Exists() {
 		return d.readAll()
@@ -309,8 +305,8 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	return d.readAll()
 }
 
-// readAll reads the whole log. It returns the state, and the offsets of the changes after the
-// base. logmu must be held exclusively.
+// readAll reads the whole log. It returns the state, and the offsets of the changes after the base. The caller must
+// hold logmu exclusively.
 func (d *DB) readAll() (*state, []int64, error) {
 	var offsets []int64
 	st := newState()
@@ -318,8 +314,8 @@ func (d *DB) readAll() (*state, []int64, error) {
 	return st, offsets, err
 }
 
-// changesSinceLast returns the changes since the last position if the history of the file contains
-// that position. The old state must not be used afterwards.
+// changesSinceLast returns the changes since the last position that watchers know. It returns false if the file's
+// history does not contain this position. The old state must not be used afterwards.
 func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.Decode(d.recent.position)
 	h := d.log.Header()
@@ -355,10 +351,10 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 	return deltas, err == nil
 }
 
-// rewriteRefuser is a state that returns an error for a change that records a rewrite of the log.
+// rewriteRefuser is a state that fails if a change records a redaction or a recovery of the log.
 type rewriteRefuser struct{ *state }
 
-// applyRecord implements applier.
+// applyRecord implements recordApplier.
 func (f rewriteRefuser) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if isRewrite(r, v) {
 		return nil, errSnapshot
@@ -366,14 +362,14 @@ func (f rewriteRefuser) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta
 	return f.state.applyRecord(r, v)
 }
 
-// setState sets a state that was read from the whole log. logmu must be held exclusively.
+// setState replaces the state by st, which was read from the whole log. The caller must hold logmu exclusively.
 func (d *DB) setState(st *state, offsets []int64) {
 	d.epoch.Add(1)
 	d.setEqualState(st, offsets)
 }
 
-// setEqualState sets the state to st, which must be equivalent to the previous state or was read
-// from the whole log. logmu must be held exclusively.
+// setEqualState replaces the state by st, which must contain the same entries or was read from the whole log. The
+// caller must hold logmu exclusively.
 func (d *DB) setEqualState(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -391,8 +387,8 @@ func (d *DB) setEqualState(st *state, offsets []int64) {
 	d.recent.addStep(d.currentPosition(), nil)
 }
 
-// withState calls fn with the current state, after it has read the changes of other processes. If the state's snapshot
-// is damaged, withState reads the whole log and calls fn again. fn must not keep the state.
+// withState reads the changes of other processes and calls fn with the current state. If the snapshot of the state is
+// damaged, it reads the whole log and calls fn again. fn must not keep the state.
 func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 	for {
 		if err := d.Refresh(ctx); err != nil {
@@ -418,7 +414,7 @@ func (d *DB) reloadDamaged(st *state) error {
 	return d.reload()
 }
 
-// publishDeltas sends the deltas to the watchers.
+// publishDeltas sends an event with the deltas to the watchers.
 func (d *DB) publishDeltas(deltas []store.Delta) {
 	if len(deltas) > 0 {
 		d.watchers.Send(store.Event{Changes: deltas})
@@ -446,8 +442,7 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 	return e, err
 }
 
-// EntryByID returns the entry with this ID, or nil if the ID is unknown. It does not
-// read other processes' changes.
+// EntryByID returns the entry with this ID, or nil if there is none. It does not read changes of other processes.
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
@@ -461,10 +456,10 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	}
 }
 
-// describeError converts the log's errors to errors of package store.
+// describeError converts an error of package wal to an error of package store.
 func (d *DB) describeError(err error) error { return describeError(d.path, err) }
 
-// currentPosition returns the position of the log. logmu and mu must be held.
+// currentPosition returns the position after the last change that was read. The caller must hold logmu and mu.
 func (d *DB) currentPosition() store.Position {
 	if !d.log.Exists() {
 		return ""
@@ -478,27 +473,27 @@ func (d *DB) currentPosition() store.Position {
 	return store.Position(p.Encode())
 }
 
-// openSecondLog opens the log a second time. The second log is read from the start.
+// openSecondLog opens a second reader of the log, which begins at the start.
 func (d *DB) openSecondLog() (*wal.Log, error) { return d.openReadOnly(d.logOptions()) }
 
-// openVerifiedLog is like openSecondLog, but reading also verifies the chain of every record.
+// openVerifiedLog is like openSecondLog, but the reader also verifies the hash chain of each record.
 func (d *DB) openVerifiedLog() (*wal.Log, error) {
 	o := d.logOptions()
 	o.VerifyChain = true
 	return d.openReadOnly(o)
 }
 
-// openReadOnly opens the log a second time without permission to write.
+// openReadOnly opens a second reader of the log, which cannot write.
 func (d *DB) openReadOnly(o wal.Options) (*wal.Log, error) {
 	o.ReadOnly = true
 	log, err := wal.Open(d.fs, d.name, o)
 	return log, d.describeError(err)
 }
 
-// snapshotName returns the name of the snapshot.
+// snapshotName returns the file name of the snapshot.
 func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
 
-// openSnapshot opens the snapshot and a second reader of the log.
+// openSnapshot opens the snapshot. The snapshot gets its own reader of the log.
 func (d *DB) openSnapshot() (*snapshot, error) {
 	return openSnapshot(d.fs, d.snapshotName(), d.opts.CacheBudget, d.openSecondLog)
 }

@@ -1,5 +1,4 @@
-// This file writes files that are derived from the log, while others read and write the
-// store.
+// This file writes derived files, which are made from the log, while other processes use the store.
 
 package logstore
 
@@ -17,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerivedFile is returned if a derived file was not written or cannot be used. errStoreChanged means that
-// the log has changed since, and errWriterActive that another process is writing. The file is then written
-// at the next opportunity.
+// ErrDerivedFile is returned if a derived file cannot be used or was not written. It can be written later.
+// errStoreChanged means that the log has changed in the meantime, and errWriterActive that another process is writing.
 var (
 	ErrDerivedFile  = errors.New("a file that is made from the log was not made")
 	errStoreChanged = fmt.Errorf("%w: the store has changed", ErrDerivedFile)
 	errWriterActive = fmt.Errorf("%w: a process writes to the store", ErrDerivedFile)
 )
 
-// writeDerivedFile writes the derived file with this name, and returns an error if the log has another epoch. It does
-// so in three steps. begin must call its argument, which creates an empty temporary file, with the lock between
-// processes. Then write is called without the lock, so that others can read and write the store. Finally end must call
-// its argument, which renames the temporary file, with the lock. The file is not synced, because its checksums reveal
-// the damage of a crash. If the log is redacted during the call, the temporary file is removed.
+// writeDerivedFile writes the derived file with this name. It fails if the log no longer has this epoch. It works in
+// three steps, so that others can use the store while the content is written. First, begin must call its argument with
+// the lock between processes: the argument creates an empty temporary file. Second, write writes the content without
+// the lock. Third, end must call its argument with the lock: the argument renames the temporary file. The file is not
+// synced, because its checksums reveal the damage of a crash. If the log is redacted in the meantime, the temporary
+// file is removed.
 func (d *DB) writeDerivedFile(
 	name string,
 	epoch uint64,
@@ -70,14 +69,13 @@ func (d *DB) writeDerivedFile(
 		err = cerr
 	}
 	if !named {
-		_ = d.fs.Remove(temp) // ignore the error, because another process may have removed the file
+		_ = d.fs.Remove(temp) // Ignore the error, because another process may have removed the file.
 	}
 	return err
 }
 
-// checkEpoch returns an error unless the epoch of the log is still the given one. If the log was
-// replaced in the meantime, the data that was read from it is outdated. The lock between processes
-// must be held.
+// checkEpoch returns an error if the log no longer has this epoch. The log was then replaced, and data that were read
+// from it are outdated. The caller must hold the lock between processes.
 func (d *DB) checkEpoch(epoch uint64) error {
 	if err := d.refresh(); err != nil {
 		return err
@@ -88,8 +86,8 @@ func (d *DB) checkEpoch(epoch uint64) error {
 	return nil
 }
 
-// renameDerivedFile renames f from temp to name, unless another process has removed it. The lock
-// between processes must be held.
+// renameDerivedFile renames the temporary file f from temp to name. It fails if another process has removed the file.
+// The caller must hold the lock between processes.
 func (d *DB) renameDerivedFile(f vfs.File, temp, name string) error {
 	named, err := d.fs.Stat(temp)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,9 +102,8 @@ func (d *DB) renameDerivedFile(f vfs.File, temp, name string) error {
 	return d.fs.Rename(temp, name)
 }
 
-// removeDerivedFile removes a derived file and its temporary files. It truncates each file first, so that
-// the data is gone even for processes that have the file open. The lock between processes must be
-// held.
+// removeDerivedFile removes a derived file and its temporary files. It truncates each file first, so that the data are
+// gone even for a process that has the file open. The caller must hold the lock between processes.
 func (d *DB) removeDerivedFile(name string) error {
 	if err := d.removeDerivedTemps(name); err != nil {
 		return err
@@ -114,7 +111,7 @@ func (d *DB) removeDerivedFile(name string) error {
 	return d.truncateAndRemove(name)
 }
 
-// removeDerivedTemps removes the temporary files of a derived file like removeDerivedFile, but not the file itself.
+// removeDerivedTemps removes only the temporary files of a derived file. It truncates each file first.
 func (d *DB) removeDerivedTemps(name string) error {
 	dir := path.Dir(d.name)
 	files, err := d.fs.ReadDir(dir)
@@ -135,7 +132,7 @@ func (d *DB) removeDerivedTemps(name string) error {
 	return nil
 }
 
-// truncateAndRemove truncates and removes a file, if the file exists.
+// truncateAndRemove truncates and removes a file. It does nothing if the file does not exist.
 func (d *DB) truncateAndRemove(name string) error {
 	if f, err := d.fs.OpenFile(name, os.O_RDWR, 0); err == nil {
 		err = errors.Join(f.Truncate(0), f.Close())
@@ -149,8 +146,8 @@ func (d *DB) truncateAndRemove(name string) error {
 	return nil
 }
 
-// withoutWriters calls fn if no process writes, compacts or redacts, and locks out writers
-// during the call. Otherwise it returns errWriterActive. Readers are not affected.
+// withoutWriters calls fn while no process can write, compact or redact. If a process is writing now, it returns
+// errWriterActive without waiting. Readers are not affected.
 func (d *DB) withoutWriters(fn func() error) error {
 	if !d.writerMu.TryLock() {
 		return errWriterActive
@@ -159,7 +156,7 @@ func (d *DB) withoutWriters(fn func() error) error {
 	return d.withoutOthers(context.Background(), fn)
 }
 
-// betweenWrites is like withoutWriters, but waits for writes of this process.
+// betweenWrites is like withoutWriters, but waits until this process is not writing.
 func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 	if err := d.writerMu.LockContext(ctx); err != nil {
 		return err
@@ -168,13 +165,14 @@ func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 	return d.withoutOthers(ctx, fn)
 }
 
-// withoutOthers calls fn if no other process writes. writerMu must be held.
+// withoutOthers calls fn while no other process can write. If another process is writing now, it returns
+// errWriterActive. The caller must hold writerMu.
 func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
 	if err := d.checkReady(ctx); err != nil {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {
-		return nil // do nothing if the store has no log yet
+		return nil // Do nothing, because the store has no log yet.
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file provides access to derived files that other packages write, such as an index.
+// This file gives other packages access to their derived files, such as an index.
 
 package logstore
 
@@ -10,11 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A DerivedFile is a file next to the log that is derived from it. It may be removed at any
-// time.
+// A DerivedFile is a file next to the log whose content was computed from the log. It may be removed at any time.
 type DerivedFile struct {
 	db     *DB
-	suffix string // suffix that is appended to the log's name
+	suffix string // end of the file name, after the name of the log
 }
 
 // DerivedFile returns the file with this suffix.
@@ -28,13 +27,14 @@ func (f DerivedFile) Path() string { return f.db.path + f.suffix }
 // Open opens the file for reading.
 func (f DerivedFile) Open() (vfs.File, error) { return f.db.fs.OpenFile(f.fileName(), os.O_RDONLY, 0) }
 
-// Exists reports whether the file exists, in any format.
+// Exists reports whether the file exists. It does not check the content.
 func (f DerivedFile) Exists() bool {
 	_, err := f.db.fs.Stat(f.fileName())
 	return err == nil
 }
 
-// CreateEmpty creates an empty file, unless the file exists or a process is writing.
+// CreateEmpty creates an empty file. It does nothing if the file exists, and returns an error if a process is writing
+// to the store.
 func (f DerivedFile) CreateEmpty() error {
 	return f.db.withoutWriters(func() error {
 		if f.Exists() {
@@ -44,17 +44,17 @@ func (f DerivedFile) CreateEmpty() error {
 	})
 }
 
-// Create creates the file for the log of an epoch. write writes the content, and others can
-// read and write the store in the meantime. It does not wait for other processes. If
-// another process is writing, or if the log was rewritten, the error matches [ErrDerivedFile].
+// Create writes the file with the content that write produces from the log of an epoch. Others can use the store in
+// the meantime. Create does not wait for other processes: if another process is writing, or if the log was rewritten,
+// the error matches [ErrDerivedFile].
 func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
 	between := func(fn func() error) error { return f.db.betweenWrites(ctx, fn) }
 	return f.db.writeDerivedFile(f.fileName(), epoch, between, between, write)
 }
 
-// CreateTemp creates an empty temporary file, which can be adopted later, and returns its name.
-// It fails if a process is writing, or if check, which is called after the changes of other
-// processes were read, returns an error. A later redaction removes the file.
+// CreateTemp creates an empty temporary file and returns it with its name. The file can become the derived file later
+// (see [DerivedFile.AdoptTemp]). CreateTemp reads the changes of other processes and then calls check. It fails if
+// check returns an error or a process is writing. A later redaction removes the file.
 func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string, err error) {
 	err = f.db.withoutWriters(func() error {
 		err := f.db.refresh()
@@ -72,9 +72,9 @@ func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string,
 	return file, temp, err
 }
 
-// AdoptTemp replaces the derived file by a file that CreateTemp returned. It reads the changes of other
-// processes and then calls finish. If finish returns an error, or if a process is writing, AdoptTemp
-// removes the file and returns an error.
+// AdoptTemp makes a file from CreateTemp the derived file. It reads the changes of other processes and then calls
+// finish, which can complete the content. If finish returns an error, or if a process is writing, AdoptTemp removes
+// the file and returns an error.
 func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) error {
 	err := errWriterActive
 	if ferr := f.db.withoutWriters(func() error {
@@ -95,29 +95,25 @@ func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) 
 	return err
 }
 
-// DiscardTemp removes a file that CreateTemp created. An error is ignored, because another process may have
-// removed the file.
+// DiscardTemp removes a file from CreateTemp. It ignores errors, because another process may have removed the file.
 func (f DerivedFile) DiscardTemp(temp string) { _ = f.db.fs.Remove(temp) }
 
-// CreateNameless returns an empty file without a name. The operating system deletes the file when it is
-// closed, even after a crash. Between creating the file and removing its name, the file is named like
-// a temporary file.
+// CreateNameless returns an empty file without a name. The operating system deletes the file when it is closed, even
+// after a crash. Until its name is removed, the file is named like a temporary file.
 func (f DerivedFile) CreateNameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.db.fs, f.fileName(), 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.db.fs.Remove(temp); err != nil {
-		// some operating systems can remove a file only after it was closed
+		// Some operating systems can remove a file only after it was closed.
 		return nil, errors.Join(err, file.Close(), f.db.fs.Remove(temp))
 	}
 	return file, nil
 }
 
-// removeWithTemps removes the derived file and its temporary files. The lock between processes must be
-// held.
+// removeWithTemps removes the derived file and its temporary files. The caller must hold the lock between processes.
 func (f DerivedFile) removeWithTemps() error { return f.db.removeDerivedFile(f.fileName()) }
 
-// removeTemps removes the temporary files of the derived file. The lock between processes must be
-// held.
+// removeTemps removes the temporary files of the derived file. The caller must hold the lock between processes.
 func (f DerivedFile) removeTemps() error { return f.db.removeDerivedTemps(f.fileName()) }

@@ -1,5 +1,5 @@
-// Files that others make of the log: when they are made, where the log holds what is in
-// them, and when they go.
+// This file tests the files that other packages derive from the log: when they are written, how they find the versions
+// in the log, and when they are removed.
 
 package logstore
 
@@ -27,7 +27,7 @@ func (l *versionList) Len() int                           { return len(l.ids) }
 func (l *versionList) Version(i int) (id, version uint64) { return l.ids[i], l.versions[i] }
 func (l *versionList) SetOffset(i int, offset int64)      { l.offsets[i] = offset }
 
-// derivedHome returns a store of some entries, which others make files of. They stay after a
+// derivedHome returns a store with some entries. Other packages derive files from it, which stay valid after a
 // compaction if keep is true.
 func derivedHome(t *testing.T, keep *bool) *DB {
 	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{DerivedFileKinds: []DerivedFileKind{{
@@ -52,7 +52,8 @@ func write(f vfs.File) error {
 	return err
 }
 
-// A file is made of the log as it is, and not of one that was written again meanwhile.
+// TestDerivedOfAnotherLog tests that a derived file is written for the present log, but not if the log was rewritten
+// in the meantime.
 func TestDerivedOfAnotherLog(t *testing.T) {
 	keep := true
 	d := derivedHome(t, &keep)
@@ -83,7 +84,8 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	checkAndCloseStore(t, d)
 }
 
-// A compaction moves what the log holds, and keeps the files that are still of use.
+// TestDerivedAfterCompaction tests that a compaction changes the offsets of versions, and keeps the derived files that
+// are still valid.
 func TestDerivedAfterCompaction(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		d := derivedHome(t, &keep)
@@ -114,7 +116,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 				t.Errorf("at offset %d there is %+v, want %q", vs.offsets[i], got, e.Content)
 			}
 		}
-		vs.versions[2] = 1 // of the history that was dropped
+		vs.versions[2] = 1 // This version belongs to the dropped part of the history.
 		if err := d.UpdateOffsets(t.Context(), vs); !errors.Is(err, ErrDerivedFile) {
 			t.Errorf("Locate() of a version that was dropped = %v", err)
 		}
@@ -128,7 +130,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 	}
 }
 
-// A reader of many versions returns the same entries as a reader of one, in any order.
+// TestVersionReader tests that a VersionReader returns the same entries as separate reads, in any order.
 func TestVersionReader(t *testing.T) {
 	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{})
 	ctx := t.Context()

@@ -1,4 +1,4 @@
-// This file converts package wal's errors to package store's errors.
+// This file converts errors of package wal to errors of package store.
 
 package logstore
 
@@ -11,8 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// describeError converts a log's error to an error of package store that contains the store's
-// path.
+// describeError converts an error of package wal to an error of package store that names the path of the store.
 func describeError(path string, err error) error {
 	var c *wal.CorruptError
 	var v *wal.VersionError

@@ -1,5 +1,5 @@
-// This file encodes heads. A head is the part of an entry that a snapshot contains,
-// so that the entry's record need not be read.
+// This file encodes heads. A head is the part of an entry that is in the snapshot, so that it can be read without the
+// entry's record.
 
 package logstore
 
@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// errSnapshot is the error of a snapshot that cannot be used. The log is read instead.
+// errSnapshot is returned if the snapshot cannot be used. The log is then read instead.
 var errSnapshot = errors.New("the snapshot cannot be used")
 
-// snapshotLabelKeys are the keys of the labels in a snapshot: those that profiles select and rank by
-// and that have few values.
+// snapshotLabelKeys are the keys of the labels that a snapshot contains. Profiles select and rank by these labels, and
+// each has few values.
 var snapshotLabelKeys = []string{store.LabelConfidence, "covered", store.LabelOrigin, "pinned", "process", "profile",
 	store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint,
 	store.LabelUnvouched}
@@ -39,7 +39,7 @@ func encodeForm(e *store.Entry) string {
 	return string(b)
 }
 
-// cutPrefixedText returns the text at the start of b, and the remaining bytes.
+// cutPrefixedText returns the text at the start of b, which follows its length, and the rest of b.
 func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {
@@ -48,8 +48,7 @@ func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
 	return string(b[size : size+int(n)]), b[size+int(n):], nil
 }
 
-// encodeNames returns the text of an entry in a snapshot: the name and the aliases, each after
-// its length (uvarint).
+// encodeNames encodes the names of an entry for a snapshot: the name and the aliases, each after its length (uvarint).
 func encodeNames(e *store.Entry) string {
 	b := keydir.AppendText(nil, e.Name)
 	for _, a := range e.Aliases {
@@ -58,7 +57,7 @@ func encodeNames(e *store.Entry) string {
 	return string(b)
 }
 
-// decodeNames sets the name and aliases of an entry from its text in a snapshot.
+// decodeNames sets the name and the aliases of an entry from a text that encodeNames returned.
 func decodeNames(text string, e *store.Entry) error {
 	name, text, ok := keydir.CutText(text)
 	e.Name, e.Aliases = name, nil
@@ -73,11 +72,11 @@ func decodeNames(text string, e *store.Entry) error {
 	return nil
 }
 
-// formTable has the forms of a snapshot by number. A memory with many labels has several hundred thousand forms, so
-// the labels of a form are decoded only when they are needed.
+// formTable contains the forms of a snapshot, by number. A memory with many labels has several hundred thousand forms.
+// Therefore the labels of a form are decoded only when they are needed.
 type formTable struct {
 	encoded string   // all forms, each after its length
-	texts   []string // encoded forms (see encodeForm), each with at least one byte
+	texts   []string // encoded form of each number, as encodeForm returns it; it has at least one byte
 }
 
 // decodeFormTable decodes section 10 of a snapshot.
@@ -100,10 +99,10 @@ func decodeFormTable(b []byte) (t formTable, err error) {
 	return t, nil
 }
 
-// formKind returns the kind of an encoded form.
+// formKind returns the kind in an encoded form.
 func formKind(text string) store.Kind { return store.Kind(text[0]) }
 
-// appendFormLabels appends the labels of an encoded form.
+// appendFormLabels appends the labels in an encoded form to labels.
 func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) {
 	for rest := text[1:]; len(rest) > 0; {
 		var l store.Label
@@ -118,23 +117,25 @@ func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) 
 	return labels, nil
 }
 
-// mayHaveLabel reports whether some form may have a label with one of these keys. It only looks for the bytes of the
-// keys.
+// mayHaveLabel reports whether some form may contain a label with one of these keys. It only searches for the bytes of
+// the keys, so it may return true although no form has such a label.
 func (t *formTable) mayHaveLabel(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return strings.Contains(t.encoded, string(keydir.AppendText(nil, key)))
 	})
 }
 
-// formMatcher matches encoded forms with a filter.
+// formMatcher decides whether a filter selects the entries with an encoded form.
 type formMatcher struct {
-	kinds, labels store.Filter // the terms for kinds, and the terms for labels that some form may fail
-	// a form that the filter selects contains one text of each group, because the terms are not negated
+	// kinds contains the terms for kinds. labels contains those terms for labels that not every form satisfies.
+	kinds, labels store.Filter
+	// Each element belongs to a term that is not negated. A form can satisfy this term only if it contains one of
+	// these texts.
 	neededTexts [][]string
-	entry       store.Entry // entry with the labels of a form
+	entry       store.Entry // reused entry with the labels of the form that is matched
 }
 
-// newMatcher returns a matcher for the terms of a filter. It must be possible to evaluate the terms with heads.
+// newMatcher returns a matcher for the terms of a filter. The terms must be conditions that a head can decide.
 func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 	var m formMatcher
 	for _, term := range terms {
@@ -155,14 +156,15 @@ func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 	return &m
 }
 
-// neededTexts returns texts of which an encoded form contains at least one if a term for labels selects the form.
+// neededTexts returns texts for a term about labels. An encoded form that satisfies the term contains at least one of
+// them.
 func neededTexts(t store.Term) (texts []string) {
 	for _, value := range t.Values {
 		label := keydir.AppendText(nil, t.Key)
 		switch {
 		case t.Key == "has":
 			label = keydir.AppendText(nil, value)
-		case t.Key != store.LabelConfidence && isASCII(value): // other values have several spellings
+		case t.Key != store.LabelConfidence && isASCII(value): // Any other value may be spelled in several ways.
 			label = keydir.AppendText(label, value)
 		}
 		texts = append(texts, string(label))
@@ -174,7 +176,7 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// matchesLabels reports whether the filter's terms for labels select an entry with this form.
+// matchesLabels reports whether the form satisfies the filter's terms about labels.
 func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
 	isInText := func(needed string) bool { return strings.Contains(text, needed) }
 	for _, needed := range m.neededTexts {
@@ -189,12 +191,12 @@ func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
 	return err == nil && m.labels.Match(&m.entry), err
 }
 
-// selectForms returns, for each form, whether the filter selects an entry with this form. It must be possible to
-// evaluate the filter's terms with heads. The times of the filter are ignored.
+// selectForms returns, for each form, whether the filter selects entries with this form. It ignores the times in the
+// filter. The terms must be conditions that a head can decide.
 func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	m := t.newMatcher(f.Terms)
 	selected = make([]bool, len(t.texts))
-	var kind byte // kind of the form before, which is usually the same, because forms are sorted
+	var kind byte // kind of the previous form, which is usually the same, because the forms are sorted
 	var selectsKind bool
 	for i, text := range t.texts {
 		if i == 0 || text[0] != kind {
@@ -212,8 +214,7 @@ func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	return selected, nil
 }
 
-// isFormTerm reports whether forms contain the labels that a filter term with this key and
-// these values selects by.
+// isFormTerm reports whether a filter term with this key and these values can be evaluated with an entry's form.
 func isFormTerm(key string, values []string) bool {
 	switch key {
 	case "kind":
@@ -224,8 +225,8 @@ func isFormTerm(key string, values []string) bool {
 	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// headFilter returns the part of a filter that can be evaluated with heads, and whether that is
-// the whole filter.
+// headFilter returns the part of a filter that can be evaluated with heads. isWhole reports whether this part is the
+// whole filter.
 func headFilter(f store.Filter) (part store.Filter, isWhole bool) {
 	for _, t := range f.Terms {
 		if isFormTerm(t.Key, t.Values) {
@@ -239,7 +240,8 @@ func headFilter(f store.Filter) (part store.Filter, isWhole bool) {
 	return part, len(part.Terms) == len(f.Terms) && part.After.Equal(f.After) && part.Before.Equal(f.Before)
 }
 
-// clampedNanoseconds returns a time in nanoseconds since 1970, limited to the range of int64.
+// clampedNanoseconds returns a time in nanoseconds since 1970. A time outside the range of int64 becomes the nearest
+// value in the range.
 func clampedNanoseconds(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
@@ -250,5 +252,5 @@ func clampedNanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// isClampedTime reports whether nanoseconds may have limited the time.
+// isClampedTime reports whether clampedNanoseconds may have changed the time.
 func isClampedTime(ns int64) bool { return ns == math.MinInt64 || ns == math.MaxInt64 }

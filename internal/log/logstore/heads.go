@@ -1,4 +1,4 @@
-// This file reads heads of entries from a snapshot.
+// This file reads the heads of entries from a snapshot.
 
 package logstore
 
@@ -14,9 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// ViewHeads calls fn with the heads of the entries (see package heads). It returns false
-// if the snapshot lacks a requested key or cannot be read. The caller must then read the
-// entries.
+// ViewHeads calls fn with the heads of the entries (see package heads). It returns false if the snapshot lacks the
+// labels of a key or cannot be read. The caller must then read the entries.
 func (d *DB) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -36,7 +35,7 @@ func (d *DB) ViewHeads(
 		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, names, yield) }
 	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
-		if len(ids) == 0 { // without a snapshot there are no rows
+		if len(ids) == 0 { // Without a snapshot, there are no rows to read.
 			return nil, nil
 		}
 		es := l.base.readEntriesByID(ids)
@@ -45,9 +44,9 @@ func (d *DB) ViewHeads(
 	return l.base.readError() == nil, err
 }
 
-// yieldHeads yields the heads of the entries, ordered by ID. An entry is read whole if its name or alias is in names,
-// if it was changed after the snapshot, or if its times do not fit into the snapshot's rows. Other heads share one
-// entry, which the next head overwrites.
+// yieldHeads yields the heads of the entries, ordered by ID. A head has the whole entry if the entry's name or alias
+// is in names, if the entry was changed after the snapshot, or if its times do not fit into a snapshot. All other
+// heads share one entry, which the next head overwrites.
 func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var named []int
 	if l.base != nil {
@@ -91,9 +90,9 @@ func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield fun
 	}
 }
 
-// yieldNamedHeads is like yieldHeads, but each head has the entry's name and aliases.
+// yieldNamedHeads is like yieldHeads, but each head also has the name and the aliases of its entry.
 func (l *entryListing) yieldNamedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
-	var texts []string // by row
+	var texts []string // names of the entries, by row
 	if l.base != nil {
 		texts = l.base.encodedNames()
 	}
@@ -112,9 +111,8 @@ func (l *entryListing) yieldNamedHeads(ctx context.Context, names []string, yiel
 	})
 }
 
-// EachName calls fn with the name of each entry that is not in quarantine, until fn returns
-// false. It returns false if the names cannot be read from a snapshot. The caller must then read
-// the entries.
+// EachName calls fn with the name of each entry that is not in quarantine, until fn returns false. It returns false if
+// it cannot read the names from a snapshot. The caller must then read the entries.
 func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, err error) {
 	l, err := d.openListing(ctx, store.Filter{})
 	if err != nil {
@@ -150,8 +148,7 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	return l.base.readError() == nil, err
 }
 
-// encodedNames returns the names and aliases of the entries, encoded, by row. The texts are parts of a
-// single string.
+// encodedNames returns the encoded name and aliases of each entry, by row. All texts share the memory of one string.
 func (s *snapshot) encodedNames() []string {
 	var all strings.Builder
 	all.Grow(s.head.counts[sectionTexts])
@@ -169,8 +166,8 @@ func (s *snapshot) encodedNames() []string {
 	return texts
 }
 
-// decodeHead sets e to the head of the entry in a row and returns the content's size. mayBeFar
-// reports that the creation time may have been limited to int64's range.
+// decodeHead sets e to the head of the entry in a row and returns the size of the content. If mayBeFar is true, the
+// creation time may be outside the range that a snapshot can store.
 func (s *snapshot) decodeHead(row int, labels *formLabels, e *store.Entry) (size int, mayBeFar bool) {
 	number, bytes := s.formAndSize(row)
 	kind, formLabels := labels.decodeForm(s, number)

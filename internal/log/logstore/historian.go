@@ -1,5 +1,4 @@
-// This file implements the history of a store: it reads changes from the log, and rebuilds
-// earlier states.
+// This file implements the history: it reads changes from the log and reconstructs earlier states.
 
 package logstore
 
@@ -17,14 +16,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// readRecord reads the change with this number from the log. ok is false if the log does not
-// have it.
+// readRecord reads the record of a change. ok is false if the log does not contain the change.
 func (d *DB) readRecord(seq uint64) (r wal.Record, v *recordBody, ok bool, err error) {
 	return d.readRecordPart(seq, nil)
 }
 
-// readRecordPart is like readRecord, but decodes only the ops whose index is wanted. If isWanted is nil, it
-// decodes all ops.
+// readRecordPart is like readRecord, but decodes only the ops with indexes for which isWanted returns true. If
+// isWanted is nil, it decodes all ops.
 func (d *DB) readRecordPart(seq uint64, isWanted func(i int) bool) (r wal.Record, v *recordBody, ok bool, err error) {
 	for {
 		d.mu.RLock()
@@ -40,7 +38,7 @@ func (d *DB) readRecordPart(seq uint64, isWanted func(i int) bool) (r wal.Record
 	}
 }
 
-// tryReadRecordPart is like readRecordPart, but returns errSnapshot if the snapshot cannot be read.
+// tryReadRecordPart is like readRecordPart, but fails with errSnapshot if the snapshot cannot be read.
 func (d *DB) tryReadRecordPart(
 	seq uint64,
 	isWanted func(i int) bool,
@@ -63,7 +61,7 @@ func (d *DB) tryReadRecordPart(
 	return r, v, true, nil
 }
 
-// recordOffset returns the offset of a change's record. logmu must be held.
+// recordOffset returns the offset of the record of a change. The caller must hold logmu.
 func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	if seq > d.startSeq {
 		i := seq - d.startSeq - 1
@@ -78,8 +76,8 @@ func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.readError()
 }
 
-// recordOffsetOrLast returns the offset of a change's record, or 0 for the base. If the offset
-// is unknown, it returns last, the previous offset. logmu must be held.
+// recordOffsetOrLast returns the offset of the record of a change, or 0 if the change is in the base. If the offset is
+// unknown, it returns last, an earlier offset of the record. The caller must hold logmu.
 func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	if seq == d.base {
 		return 0
@@ -90,20 +88,20 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	return last
 }
 
-// EntryVersion returns a version of the entry with this ID, or nil if the log no longer has this
-// version. lastOffset is the offset at which the version's record was before.
+// EntryVersion returns a version of the entry with this ID, or nil if the log does not contain it any more. lastOffset
+// is the offset at which the record of the version was found before.
 func (d *DB) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
 	return d.NewVersionReader().EntryVersion(id, version, lastOffset)
 }
 
-// VersionReader reads versions of many entries. If consecutive versions are in the same record, it
-// reads and decodes the record only once. Only one goroutine may use a VersionReader.
+// VersionReader reads versions of many entries. If consecutive versions are in one record, it reads and decodes this
+// record only once. Only one goroutine may use a VersionReader.
 type VersionReader struct {
 	db     *DB
 	offset int64      // offset of record
-	record wal.Record // the record that was read last
+	record wal.Record // record that was read last
 
-	// entries are all entries in record, or nil if only one of them was needed.
+	// entries contains all entries in record. It is nil if only one of them was decoded.
 	entries map[entryVersion]*store.Entry
 }
 
@@ -132,19 +130,19 @@ func (r *VersionReader) EntryVersion(id, version uint64, last int64) *store.Entr
 	r.offset, r.record = last, record
 	r.decodeRecord(func(of uint64) bool { return of == id })
 	e := r.entries[entryVersion{id, version}]
-	r.entries = nil // the next call may need another entry
+	r.entries = nil // The next call may need another entry of the record.
 	return e
 }
 
-// decodeRecord sets entries to the wanted entries in record. If want is nil, these are all entries. If the
-// record cannot be decoded, there are none.
+// decodeRecord sets entries to those entries in record for which want returns true. If want is nil, it sets entries to
+// all entries. If the record cannot be decoded, entries is empty.
 func (r *VersionReader) decodeRecord(want func(id uint64) bool) {
 	r.entries = map[entryVersion]*store.Entry{}
 	es, err := decodeEntries(&r.record, want)
 	if err != nil {
 		return
 	}
-	for _, e := range es { // if the record has several versions of an entry, the last one stays
+	for _, e := range es { // If the record has several versions of an entry, the last version replaces the others.
 		r.entries[entryVersion{e.ID, e.Version}] = e
 	}
 }
@@ -177,7 +175,7 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 				return
 			}
 			if !ok {
-				return // a compaction has dropped the change in the meantime
+				return // A compaction has dropped the change in the meantime.
 			}
 			if !yield(c, nil) {
 				return
@@ -186,8 +184,8 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 	}
 }
 
-// ReadChangePart returns the change with this number, with only the versions whose index is wanted. If
-// isWanted is nil, it has all versions. ok is false if the log does not have the change.
+// ReadChangePart returns a change with only those versions whose index is wanted. If isWanted is nil, the change has
+// all versions. ok is false if the log does not contain the change.
 func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Change, ok bool, err error) {
 	r, v, ok, err := d.readRecordPart(seq, isWanted)
 	if err != nil || !ok {
@@ -196,7 +194,7 @@ func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Chan
 	return decodeChange(seq, r.Chain, v), true, nil
 }
 
-// decodeChange returns the change in a record. The entries of the body must be stamped.
+// decodeChange converts the body of a record to a change. The caller must have called stampEntries for the body.
 func decodeChange(seq uint64, hash [32]byte, v *recordBody) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
 		Note: v.note, Reverts: v.reverts}
@@ -234,7 +232,7 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 				return
 			}
 			if len(vs) == 0 {
-				return // a compaction dropped the change
+				return // A compaction has dropped the change.
 			}
 			for _, v := range slices.Backward(vs) {
 				if !yield(v, nil) {
@@ -249,9 +247,9 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 // isSameID reports whether the two IDs are equal and not 0.
 func isSameID(a, b uint64) bool { return a != 0 && a == b }
 
-// versionsIn returns the versions of the name that change seq wrote, in order. If the change was
-// merged into the base, versionsIn searches the base. Erased versions do not have a name. An erased
-// version matches if it belongs to the entry with this ID. ID 0 matches no erased version.
+// versionsIn returns the versions of the entry with this name that change seq wrote, in order. If the change is in the
+// base, it searches the base. An erased version has no name, so it is returned if it belongs to the entry with this
+// ID. ID 0 matches no version.
 func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.readRecord(seq)
 	if err != nil {
@@ -278,7 +276,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 	return vs, err
 }
 
-// eachBaseEntry calls fn for each entry in the base of the log.
+// eachBaseEntry calls fn for each entry in the base, with the offset of its record.
 func (d *DB) eachBaseEntry(fn func(offset int64, p loggedOp)) error {
 	log, err := d.openSecondLog()
 	if err != nil {
@@ -310,8 +308,8 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return 0, err
 	}
 	first, last := d.changeRange()
-	// The search is for the last change before t. A clock that was set back makes times descend. A
-	// binary search still finds the change if this did not happen around t.
+	// Search for the last change before t. If a clock was set back, the times do not always ascend. The binary search
+	// still finds the change, unless this happened near t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
 		r, _, _, err := d.readRecordPart(first+uint64(i), func(int) bool { return false })
@@ -336,7 +334,7 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 	return &fixedView{st: st}, err
 }
 
-// checkHasState returns an error if the log does not have the state after change seq.
+// checkHasState returns an error if the log cannot provide the state after change seq.
 func (d *DB) checkHasState(seq uint64) error {
 	first, last := d.changeRange()
 	if seq > last {
@@ -348,7 +346,7 @@ func (d *DB) checkHasState(seq uint64) error {
 	return nil
 }
 
-// replayTo reads the log from its start into st, up to change seq.
+// replayTo applies the log from its start up to change seq to st.
 func (d *DB) replayTo(seq uint64, st recordApplier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
@@ -361,14 +359,14 @@ func (d *DB) replayTo(seq uint64, st recordApplier) ([]store.Delta, error) {
 	return d.replayLog(log, st, nil, seq)
 }
 
-// stateAt returns the state after a change, read from the start of the log.
+// stateAt returns the state after a change. It reads the log from the start.
 func (d *DB) stateAt(seq uint64) (*state, error) {
 	st := newState()
 	_, err := d.replayTo(seq, st)
 	return st, err
 }
 
-// fixedView is a read-only store with a fixed state.
+// fixedView is a read-only store whose state never changes.
 type fixedView struct{ st *state }
 
 func (v *fixedView) Get(_ context.Context, name string) (store.Entry, error) {
@@ -387,6 +385,6 @@ func (v *fixedView) Apply(context.Context, ...store.Op) error {
 
 func (v *fixedView) Close() error { return nil }
 
-// Watch and Refresh implement [store.Watcher], without events.
+// Watch and Refresh implement [store.Watcher]. They send no events, because nothing changes.
 func (v *fixedView) Watch(func(store.Event)) (stop func()) { return func() {} }
 func (v *fixedView) Refresh(context.Context) error         { return nil }

@@ -1,4 +1,4 @@
-// Stores that tests open, and how those end.
+// This file contains helpers that open and close stores for tests.
 
 package logstore
 
@@ -38,7 +38,7 @@ func openTest(t testing.TB, fsys vfs.FS, name string, o Options) *DB {
 	return d
 }
 
-// checkAndCloseStore checks and closes a store.
+// checkAndCloseStore checks a store and closes it.
 func checkAndCloseStore(t testing.TB, d *DB) {
 	t.Helper()
 	rep, err := d.Check(context.WithoutCancel(t.Context()))
@@ -50,7 +50,7 @@ func checkAndCloseStore(t testing.TB, d *DB) {
 	}
 }
 
-// remember updates the entry of that name, or adds it.
+// remember updates the entry with the same name, or adds the entry.
 func remember(ctx context.Context, d *DB, e store.Entry) error {
 	err := d.Apply(ctx, store.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, UniqueAliases: true})
 	if errors.Is(err, store.ErrNotFound) {

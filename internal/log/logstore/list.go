@@ -1,4 +1,4 @@
-// This file lists the entries of a store and counts them.
+// This file lists and counts the entries of a store.
 
 package logstore
 
@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// separateReadDivisor limits how many entries are read separately: fewer than 1 in 16. If more are
-// needed, the log is read sequentially with few system calls.
+// separateReadDivisor limits how many entries are read one by one: fewer than 1 in 16 of all. If more are needed, the
+// log is read sequentially, which needs fewer system calls.
 const separateReadDivisor = 16
 
-// entryListing has a state's entries as of one moment.
+// entryListing contains the entries of a state at one moment.
 type entryListing struct {
 	base           *snapshot
 	hiddenRows     bitmap
-	selectedRows   []int // selected rows of base, ascending (nil means all)
+	selectedRows   []int // rows of base that a filter may select, ascending (nil means all rows)
 	changedEntries []*store.Entry
 	lastSeq        uint64   // number of the last change
-	scan           *rowScan // scan that reads most entries of base in order, or nil until first used
+	scan           *rowScan // scan that reads most rows of base in order (nil before its first use)
 }
 
-// openListing returns the entries that a filter may select. The caller must close it.
+// openListing returns a listing of the entries that a filter may select. The caller must close the listing.
 func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, err error) {
 	err = d.withState(ctx, func(st *state) {
 		p, _ := logpos.Decode(d.recent.position)
@@ -51,7 +51,7 @@ func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, 
 
 func (l *entryListing) close() { l.base.release() }
 
-// excludeRows excludes rows that the filter certainly does not select.
+// excludeRows removes those rows from the listing that the filter certainly does not select.
 func (l *entryListing) excludeRows(f store.Filter) {
 	if l.base == nil {
 		return
@@ -65,8 +65,8 @@ func (l *entryListing) excludeRows(f store.Filter) {
 	}
 }
 
-// rowsNamed returns the rows of entries whose name or alias is in words. Because rowsNamed compares
-// hashes, it may return additional rows.
+// rowsNamed returns the rows of the entries whose name or alias is in words. It compares only hashes, so it may also
+// return rows of other entries.
 func (l *entryListing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
@@ -110,8 +110,8 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 	return rows
 }
 
-// rowSelector returns a function that reports whether a filter selects the entry of a row. It
-// must be possible to evaluate the filter with heads.
+// rowSelector returns a function that reports whether a filter selects the entry in a row. The filter must have only
+// conditions that a head can decide.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	forms := s.selectForms(f)
 	isInTime := s.timeSelector(f)
@@ -179,8 +179,7 @@ func (s *snapshot) kindNames() (kinds []string, ok bool) {
 	return kinds, size <= pagefile.PageDataSize
 }
 
-// eachEntry yields the entries in order of ID. If an entry cannot be read, it yields nil for this entry
-// and ends.
+// eachEntry yields the entries in order of ID. At an entry that cannot be read, it yields nil and ends.
 func (l *entryListing) eachEntry(yield func(*store.Entry) bool) {
 	order := l.changedEntries
 	for row := range l.eachBaseRow() {
@@ -204,7 +203,7 @@ func (l *entryListing) eachEntry(yield func(*store.Entry) bool) {
 	}
 }
 
-// readRow returns the entry of a row, or nil if it cannot be read.
+// readRow returns the entry in a row, or nil if it cannot be read.
 func (l *entryListing) readRow(row int) *store.Entry {
 	if l.selectedRows != nil && len(l.selectedRows) < l.base.len()/separateReadDivisor {
 		return l.base.readEntry(row)
@@ -270,7 +269,7 @@ func (d *DB) yieldListed(ctx context.Context, l *entryListing, f store.Filter, y
 	if stopped || l.base.readError() == nil {
 		return
 	}
-	// The snapshot could not be read, so read the remaining entries from the log.
+	// The snapshot could not be read, so read the remaining entries from the whole log.
 	st, err := d.stateAt(l.lastSeq)
 	if err != nil {
 		yield(store.Entry{}, err)
@@ -288,7 +287,7 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return store.Stats{}, err
 	}
-	d.logmu.RLock() // the log and the state change only while logmu is held exclusively
+	d.logmu.RLock() // Holding logmu keeps the log and the state from changing.
 	defer d.logmu.RUnlock()
 	chain := d.log.LastChain()
 	return store.Stats{
@@ -302,7 +301,7 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	}, nil
 }
 
-// Summary returns statistics of the entries, without reading every entry.
+// Summary returns the statistics of the entries without reading all entries.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.withState(ctx, func(st *state) {
 		sum := st.computeSummary()
@@ -341,7 +340,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	return out, err
 }
 
-// writtenVersion is an entry's ID and the time when its version was written.
+// writtenVersion is the ID of an entry, and the time when its present version was written.
 type writtenVersion struct {
 	writeTime int64
 	id        uint64
@@ -351,8 +350,8 @@ func (a writtenVersion) compare(b writtenVersion) int {
 	return cmp.Or(cmp.Compare(b.writeTime, a.writeTime), cmp.Compare(b.id, a.id))
 }
 
-// Newest is like [store.Newest]. It reads only the entries of the page if the filter has
-// only conditions on kind, project, tag and creation time.
+// Newest is like [store.Newest]. If the filter has only conditions on kind, project, tag and creation time, it reads
+// only the entries of the page.
 func (d *DB) Newest(
 	ctx context.Context,
 	f store.Filter,
@@ -363,7 +362,7 @@ func (d *DB) Newest(
 	}
 	err = d.withState(ctx, func(st *state) {
 		page, total = nil, 0
-		var best []writtenVersion // the newest entries so far, in order
+		var best []writtenVersion // newest entries that were found so far, newest first
 		most := offset + limit
 		add := func(w writtenVersion) {
 			i, _ := slices.BinarySearchFunc(best, w, writtenVersion.compare)
@@ -378,7 +377,7 @@ func (d *DB) Newest(
 				add(writtenVersion{e.Updated.UnixNano(), e.ID})
 			}
 		}
-		found := 0 // number of the base's rows that the filter selects
+		found := 0 // number of rows in the base that the filter selects
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {
@@ -400,8 +399,8 @@ func (d *DB) Newest(
 	return page, total, err
 }
 
-// newestRows yields the rows of the base that a filter selects, most recently written
-// first. It must be possible to evaluate the filter with heads.
+// newestRows yields the rows of the base that a filter selects, the most recently written first. The filter must have
+// only conditions that a head can decide.
 func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }

@@ -1,4 +1,4 @@
-// This file locates versions and positions in the log, for derived files.
+// This file finds the places of versions and positions in the log, for derived files.
 
 package logstore
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// RefreshPosition returns the position with the current offset of its record. If the position is
-// not in the history of the log, the error matches [store.ErrPosition].
+// RefreshPosition returns the position with the offset that its record has now. If the position is not in the history
+// of the log, the error matches [store.ErrPosition].
 func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -33,21 +33,22 @@ func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	return p, fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 }
 
-// VersionList is a list of entry versions and their records' offsets.
+// VersionList is a list of versions of entries, with the offsets of their records.
 type VersionList interface {
 	Len() int
 	Version(i int) (id, version uint64)
-	SetOffset(i int, offset int64) // sets the offset of the record
+	SetOffset(i int, offset int64) // SetOffset sets the offset of version i's record.
 }
 
-// UpdateOffsets updates the versions' offsets to the current offsets of their records. It returns an error
-// if the log lacks a version. UpdateOffsets works in small parts, so that writers never have to wait long.
+// UpdateOffsets sets the offset of each version to the offset that its record has now. It fails if the log no longer
+// contains a version. It releases the lock after each part of the list, so that writers never have to wait long.
 func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
 		d.logmu.RLock()
 		to := vs.Len()
-		if d.base == 0 { // otherwise the parts would each read the whole base
+		// Without a base, the list can be processed in parts. Otherwise each part would have to read the whole base.
+		if d.base == 0 {
 			to = min(to, from+part)
 		}
 		err := d.updateOffsetsOf(vs, from, to)
@@ -61,10 +62,10 @@ func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetsOf is like UpdateOffsets, for the versions from from (inclusive) to to (exclusive).
-// logmu must be held.
+// updateOffsetsOf is like UpdateOffsets, for the versions with the indexes from from up to, but not including, to. The
+// caller must hold logmu.
 func (d *DB) updateOffsetsOf(vs VersionList, from, to int) error {
-	before := map[uint64]int{} // indexes of the versions that are in the base, by ID
+	before := map[uint64]int{} // indexes of the versions in the base, by entry ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)
 		off, ok, err := d.recordOffset(version)
@@ -98,18 +99,18 @@ func (d *DB) updateOffsetsOf(vs VersionList, from, to int) error {
 	return err
 }
 
-// LogState is a state of the log.
+// LogState describes the log at one moment.
 type LogState struct {
 	Position logpos.Position
-	Exists   bool   // the log has a file and so a position
+	Exists   bool   // The log has a file, so it has a position.
 	NextID   uint64 // ID of the next new entry
-	// number that changes when the log is read again, because data derived in an earlier
-	// epoch may contain redacted texts
+	// The epoch changes when the log is read again, because data that were derived in an earlier epoch may contain
+	// redacted texts.
 	Epoch uint64
 }
 
-// CurrentLogState returns the current state after calling fn. When fn is called, watchers have
-// received exactly the changes up to this state.
+// CurrentLogState calls fn and then returns the state of the log. At this moment, watchers have received exactly the
+// changes up to this state.
 func (d *DB) CurrentLogState(fn func()) LogState {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -120,15 +121,14 @@ func (d *DB) CurrentLogState(fn func()) LogState {
 	return LogState{p, ok, d.st.nextID, d.epoch.Load()}
 }
 
-// Size returns the log's size in bytes and its number of entries at the last read.
+// Size returns the size of the log in bytes and the number of entries, as of the last read of the log.
 func (d *DB) Size() (bytes int64, entries int) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	return d.log.EndOffset(), d.st.len()
 }
 
-// SnapshotSeq returns the number of the last change in the state's snapshot, or 0 if the state has
-// no snapshot.
+// SnapshotSeq returns the number of the last change in the snapshot that the state uses, or 0 if it uses none.
 func (d *DB) SnapshotSeq() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

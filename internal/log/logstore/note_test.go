@@ -1,4 +1,4 @@
-// Tests that notes of changes keep no secrets.
+// This file tests that the notes of changes contain no secrets.
 
 package logstore
 

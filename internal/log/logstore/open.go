@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Open opens the store in the file with this path. If the file does not exist, the store is
-// empty, and the first change creates the file and its parent directories. Errors match
-// [store.ErrCorrupt], [store.ErrVersion], [store.ErrNotStore] or errors of package io/fs.
+// Open opens the store in the file at path. If the file does not exist, the store is empty, and the first change
+// creates the file and its parent directories. Errors match [store.ErrCorrupt], [store.ErrVersion],
+// [store.ErrNotStore] or errors of package io/fs.
 func Open(path string, o Options) (*DB, error) {
 	if o.FS != nil {
 		return openDB(o.FS, path, path, o)
@@ -35,8 +35,7 @@ func Open(path string, o Options) (*DB, error) {
 	return openDB(fsys, filepath.Base(abs), path, o)
 }
 
-// openDir opens a directory of the operating system. It creates the directory unless
-// readOnly is set.
+// openDir opens a directory of the operating system. It creates a missing directory unless readOnly is set.
 func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	if !readOnly {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -46,17 +45,17 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	return vfs.Dir(dir)
 }
 
-// OnAppend sets a function that is called with the entries of changes while the log is locked.
-// The function that it returns, if not nil, is called while the changes become durable.
+// OnAppend sets a function that is called with the entries that changes write, while the log is locked. If it returns
+// a function, this function is called while the changes become durable.
 func (d *DB) OnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
 
-// EndWaiting cancels waits for other processes and work in the background.
+// EndWaiting ends all waiting for other processes and all work in the background.
 func (d *DB) EndWaiting() { d.endWaiting() }
 
-// CacheBudget returns the memory budget for entries that were read.
+// CacheBudget returns the budget of memory for cached entries.
 func (d *DB) CacheBudget() *cache.Budget { return d.opts.CacheBudget }
 
-// openDB opens the store in this file and reads it.
+// openDB opens the store in the file with this name and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
 	d := &DB{
@@ -97,8 +96,7 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	return d, nil
 }
 
-// loadState reads the log, from its snapshot if a valid snapshot exists, otherwise from the
-// log's start.
+// loadState reads the state from a valid snapshot and the log after it, or from the whole log.
 func (d *DB) loadState() error {
 	st, offsets, err := d.readFromSnapshot()
 	if err != nil {
@@ -109,7 +107,7 @@ func (d *DB) loadState() error {
 	return nil
 }
 
-// sealLastChange writes a seal after the last change, unless a commit is running.
+// sealLastChange writes a seal, which proves that the last change is durable, unless a commit is running.
 func (d *DB) sealLastChange() {
 	if !d.writerMu.TryLock() {
 		return
@@ -126,8 +124,8 @@ func (d *DB) sealLastChange() {
 func (d *DB) Close() error {
 	if d.checkReady(context.Background()) == nil {
 		d.endWaiting()
-		// taking the lock also waits for a compaction that is starting; no later compaction can
-		// start
+		// Acquiring the lock also waits until a compaction that is starting has begun. No compaction can start
+		// afterwards.
 		length, _ := d.Size()
 		d.compactor.waitOrCancel(length)
 		d.logmu.RLock()
@@ -137,7 +135,7 @@ func (d *DB) Close() error {
 			_ = d.updateSnapshot(context.Background())
 		}
 	}
-	d.checkpointer.mu.Lock() // this also makes a snapshot that is being written end early and remove its file
+	d.checkpointer.mu.Lock() // This also makes a snapshot that is being written end early and remove its file.
 	defer d.checkpointer.mu.Unlock()
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
@@ -160,7 +158,7 @@ func (d *DB) Close() error {
 	return err
 }
 
-// Create creates the file of an empty store. If the file exists, it does nothing.
+// Create creates the file of an empty store. It does nothing if the file exists.
 func (d *DB) Create(ctx context.Context) error {
 	return d.withExclusiveLock(ctx, d.log.CreateFile)
 }

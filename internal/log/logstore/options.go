@@ -15,41 +15,40 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Options change how a store is opened. Clock and Rand must be set.
+// Options say how a store is opened. Clock and Rand must be set.
 type Options struct {
-	FS          vfs.FS // nil means the file system of the operating system
+	FS          vfs.FS // file system of the store (nil means that of the operating system)
 	Clock       func() time.Time
 	Rand        io.Reader
-	Source      store.Source // source of changes made under a context without a source
+	Source      store.Source // source of the changes that are made with a context without a source
 	LockWait    time.Duration
-	CacheBudget *cache.Budget // memory budget for entries that were read
+	CacheBudget *cache.Budget // budget of memory for cached entries
 
-	SealAfter time.Duration // time after the last change when a seal is written (0 means never)
-	// Number of changes that automatic compactions keep (0 means no automatic compactions).
+	SealAfter time.Duration // time after the last change at which a seal is written (0 means that none is written)
+	// Number of changes that an automatic compaction keeps (0 disables automatic compactions).
 	KeepChanges       int
-	MinKeepTime       time.Duration // minimum time for which automatic compactions keep changes
+	MinKeepTime       time.Duration // minimum age of the changes that an automatic compaction drops
 	ReadOnly          bool
-	WriteDerivedFiles bool              // write derived files even if the store is read-only
-	DerivedFileKinds  []DerivedFileKind // derived files of other packages
-	// Number of calls after which the process is expected to run for long (0 means never).
+	WriteDerivedFiles bool              // Derived files are written even if the store is read-only.
+	DerivedFileKinds  []DerivedFileKind // kinds of derived files that other packages write
+	// Number of calls after which the process is expected to run for long (0 disables this).
 	LongRunCalls int64
 
-	// Sizes in bytes. 0 means the default. Tests set other values.
-	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
-	MinCompactBytes       int64 // minimum number of unneeded bytes before an automatic compaction
-	MinTailBytes          int64 // minimum size of the log after a snapshot before the next snapshot
+	// The sizes below are in bytes, and 0 means the default. Tests set other values.
+	FreeStep, FreeReserve int64 // sizes of the free space at the end of the log
+	MinCompactBytes       int64 // minimum size of the unneeded part of the log before an automatic compaction
+	MinTailBytes          int64 // minimum size of the log after a snapshot before the next snapshot is written
 
-	MinSnapshotOps int64 // minimum number of changes before a snapshot is written (0 means the default)
+	MinSnapshotOps int64 // minimum number of ops before a snapshot is written (0 means the default)
 }
 
-// DerivedFileKind describes the derived files with a certain suffix, which another package
-// writes.
+// DerivedFileKind describes the derived files with one suffix, which another package writes.
 type DerivedFileKind struct {
 	Suffix string
 
-	// StaysValid reports whether a file stays valid after a compaction: it must not need a change
-	// before the horizon, and may have only versions of entries that the log still has.
-	// Otherwise the file is removed.
+	// StaysValid reports whether a file can be used after a compaction. The file must not need any change before the
+	// horizon, and all its versions of entries must be in the log, as holds reports. A file that does not stay valid
+	// is removed.
 	StaysValid func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
 	// Position returns the change that the file was made from, if the file can be compared with the log. A nil
@@ -61,13 +60,13 @@ type DerivedFileKind struct {
 	Check func(ctx context.Context, f CheckedFile) ([]store.Problem, error)
 }
 
-// CheckedFile is a derived file that is checked, together with access to the log's content.
+// CheckedFile is a derived file that is being checked. It also gives access to the content of the log.
 type CheckedFile interface {
-	Path() string // path for messages
+	Path() string // Path returns the path of the file for messages.
 	Open() (vfs.File, error)
 
-	// RefreshPosition returns the position with the current offset of its record. If the position
-	// is not in the history of the log, the error matches [store.ErrPosition].
+	// RefreshPosition returns the position with the offset that its record has now. If the position is not in the
+	// history of the log, the error matches [store.ErrPosition].
 	RefreshPosition(p logpos.Position) (logpos.Position, error)
 
 	// StateAt returns the state after the change at a position, which is only valid until Check returns. If the

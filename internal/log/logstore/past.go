@@ -1,5 +1,4 @@
-// This file finds the entries that changed after a given change, and reconstructs their versions at
-// that change.
+// This file finds the entries that changed after a given change, and the versions that they had at that change.
 
 package logstore
 
@@ -10,15 +9,15 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// errReadFromStart means that an earlier state can only be read from the start of the log.
+// errReadFromStart is returned if an earlier state can only be found by reading the log from its start.
 var errReadFromStart = errors.New("the state must be read from the start of the log")
 
-// DeltasBefore returns the deltas that turn the current state, or a slightly older state, into the state
-// after change seq. For each entry that a later change touched, there is a delta with the version at
-// that time, or without an entry if it did not exist.
+// DeltasBefore returns the deltas that turn the current state, or a slightly older state, into the state after change
+// seq. For each entry that a later change wrote or removed, there is a delta with the version that the entry had then.
+// The delta has no entry if the entry did not exist then.
 //
-// ok is false if the later changes have more than limit ops, or if they contain a redaction, a
-// recovery or a compaction. The caller must then use [DB.AsOf].
+// ok is false if the later changes have more than limit ops, or if one of them is a redaction, a recovery or a
+// compaction. The caller must then use [DB.AsOf].
 func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []store.Delta, ok bool, err error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, false, err
@@ -57,10 +56,10 @@ func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []
 	return deltas, true, nil
 }
 
-// pastVersions contains the versions that entries had before some changes.
+// pastVersions collects the versions that entries had before some changes.
 type pastVersions struct {
-	entries  map[uint64]*store.Entry // the versions by entry ID, nil for an entry that did not exist
-	entryIDs []uint64                // the keys of entries
+	entries  map[uint64]*store.Entry // version of each entry by ID, or nil if the entry did not exist
+	entryIDs []uint64                // keys of entries, in the order in which they were added
 }
 
 func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
@@ -70,13 +69,13 @@ func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
 	p.entries[id] = e
 }
 
-// addVersionsBefore sets the entries of change seq in p to their state before the change.
+// addVersionsBefore sets, for each entry that change seq wrote, the version before this change.
 func (d *DB) addVersionsBefore(p *pastVersions, seq uint64, v *recordBody) error {
 	first, _ := d.changeRange()
 	for i := len(v.ops) - 1; i >= 0; i-- {
 		op := v.ops[i]
 		if op.prevSeq != 0 && op.prevSeq < first {
-			return errReadFromStart // otherwise versionBefore would have to read all entries of the base
+			return errReadFromStart // Otherwise versionBefore would have to read all entries in the base.
 		}
 		old, err := d.versionBefore(seq, v, v.ops[:i], op)
 		if err != nil {

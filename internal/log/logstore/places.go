@@ -1,5 +1,5 @@
-// This file stores where entries are in large records, so that an entry can be read without the
-// rest of its record.
+// This file records where the entries in a large record are, so that an entry can be read without the rest of the
+// record.
 
 package logstore
 
@@ -14,26 +14,26 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// minIndexedBody is the minimum body size, in bytes, for which positions are stored. A
-// smaller body can be read and checked as a whole in the time of a single system call.
+// minIndexedBody is the minimum size, in bytes, of a body whose entries' positions are recorded. A smaller body can be
+// read and checked as a whole in the time of a single system call.
 const minIndexedBody = 8 << 10
 
-// opPositions has the positions of the entries in a record.
+// opPositions contains the positions of the entries in one record.
 type opPositions struct {
-	offset int64 // offset of the record
+	offset int64 // offset of the record in the log
 	seq    uint64
-	source store.Source // source of the record's change; its Time is the time of the record
-	ops    []opPosition // in ascending order of rows
+	source store.Source // source of the change; its Time is the time of the record
+	ops    []opPosition // positions, in ascending order of rows
 }
 
-// opPosition is the position in a body of the op that wrote a row's entry.
+// opPosition is the position, within the body of a record, of the op that wrote the entry in a row.
 type opPosition struct {
 	row, bodyOffset, size uint32
-	checksum              uint32 // checksum of the entry's bytes, computed when the record was checked
+	checksum              uint32 // checksum of the op's bytes, computed when the whole record was checked
 }
 
-// findOpPositions returns the positions in a record that was checked, or nil for a small record.
-// Entries without a row are left out, so that there are at most as many positions as rows.
+// findOpPositions returns the positions of the entries in a record, which must have been checked. The result is nil
+// for a small record. Entries without a row are left out.
 func findOpPositions(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPositions {
 	if len(r.Body) < minIndexedBody {
 		return nil
@@ -42,7 +42,7 @@ func findOpPositions(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *o
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0:
-			return wire.ErrTruncated // the record must be read as a whole
+			return wire.ErrTruncated // The record must be read as a whole.
 		case fieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
@@ -63,15 +63,15 @@ func findOpPositions(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *o
 		return nil
 	}
 	p.source.Time = time.Unix(0, r.Time).UTC()
-	slices.Reverse(p.ops) // if a record has several versions of an entry, keep the last version
+	slices.Reverse(p.ops) // If a record has several versions of an entry, keep the last version.
 	slices.SortStableFunc(p.ops, func(a, b opPosition) int { return cmp.Compare(a.row, b.row) })
-	// clone to release spare capacity
+	// Clone the slice, so that its spare capacity is freed.
 	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPosition) bool { return a.row == b.row }))
 	return p
 }
 
-// readEntry returns a row's entry. It returns nil if the entry's position is unknown, or if the bytes
-// there have changed since they were checked.
+// readEntry returns the entry in a row. It returns nil if the position of the entry is unknown, or if the bytes at
+// this position have changed since they were checked.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.row, row)
@@ -89,7 +89,7 @@ func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 		return nil
 	}
 	e := v.entry
-	if e.Version == 0 { // entries of a base have these fields already
+	if e.Version == 0 { // Entries in a base already have these fields.
 		e.Version = p.seq
 		e.Updated = p.source.Time
 		e.Source = p.source

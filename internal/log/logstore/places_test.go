@@ -1,5 +1,5 @@
-// Tests that entries read by their place in a large record are the record's, and
-// that damage is found.
+// This file tests that an entry that is read by its position in a large record equals the entry in the record, and
+// that damage is detected.
 
 package logstore
 
@@ -35,7 +35,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ops []store.Op
-	for i := range 300 { // of those with two versions in one record, the last counts
+	for i := range 300 { // If a record has two versions of an entry, the later version counts.
 		name := fmt.Sprint("twice ", i)
 		ops = append(
 			ops,
@@ -69,7 +69,8 @@ func TestPlaces(t *testing.T) {
 	}
 	for row := range s.len() {
 		want := read(row)
-		if got := s.readEntry(row); !reflect.DeepEqual(got, want) { // the first of a record notes the places
+		// The first read of the record stores the positions.
+		if got := s.readEntry(row); !reflect.DeepEqual(got, want) {
 			t.Fatalf("row %d: got %+v, want %+v", row, got, want)
 		}
 		large := want.Name != "entry 5"

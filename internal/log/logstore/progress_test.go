@@ -1,4 +1,4 @@
-// Tests of what long calls say about how far they are.
+// This file tests the progress that long operations report.
 
 package logstore
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A check, a compaction and a recovery say how many bytes they have read, and end near the end.
+// TestLongCallsTellProgress tests that a check, a compaction and a recovery report how many bytes they have read, and
+// finally report nearly all bytes.
 func TestLongCallsTellProgress(t *testing.T) {
 	fsys := vfs.NewMem()
 	d := openTest(t, fsys, "memory.oxbow", Options{})
@@ -53,7 +54,7 @@ func TestLongCallsTellProgress(t *testing.T) {
 		if err := c.call(ctx); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		// A compaction writes less than it reads, so that it ends before the end.
+		// A compaction writes fewer bytes than it reads, so its last report is below 1.
 		if calls < 100 || last < .5 {
 			t.Errorf("%s told its progress %d times, and last a part of %v", c.name, calls, last)
 		}

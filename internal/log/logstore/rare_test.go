@@ -1,4 +1,4 @@
-// Tests that filters for labels which few entries have select exactly the entries with these labels.
+// This file tests that filters for rare labels select exactly the entries with these labels.
 
 package logstore
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestRareLabels compares such filters with a scan of all entries, while entries with and without
-// the labels are added, changed and removed, and after the store was opened again.
+// TestRareLabels compares filters for rare labels with a scan of all entries, while entries with and without the
+// labels are added, changed and removed. It also compares them after the store was opened again.
 func TestRareLabels(t *testing.T) {
 	for seed := range uint64(20) {
 		r := mathrand.New(mathrand.NewPCG(seed, 49))
@@ -32,7 +32,8 @@ func TestRareLabels(t *testing.T) {
 				store.Relabel{Name: name, Labels: labels},
 				store.Remove{Name: name},
 			}
-			_ = d.Apply(t.Context(), ops[r.IntN(len(ops))]) // it fails if the name is new or in use
+			// The change fails if it adds an existing name or changes an unknown name.
+			_ = d.Apply(t.Context(), ops[r.IntN(len(ops))])
 			if r.IntN(12) == 0 {
 				if err := d.Checkpoint(t.Context()); err != nil {
 					t.Fatal(err)

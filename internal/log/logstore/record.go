@@ -66,11 +66,11 @@ import (
 // typeChange is the record type of a change.
 const typeChange = 1
 
-// compactionNote is the prefix of the note in the change that a compaction adds. This
-// change has no ops, like the changes that a redaction or recovery adds.
+// compactionNote is the beginning of the note in the change by which a compaction is recorded. This change has no ops.
+// A redaction or a recovery is recorded by a change without ops, too.
 const compactionNote = "compaction: "
 
-// Field numbers of a body.
+// These are the field numbers in the body of a record.
 const (
 	fieldSource  = 1
 	fieldOp      = 2
@@ -104,7 +104,7 @@ type recordBody struct {
 	seenOpIDs []seenOpID
 }
 
-// stampEntries sets the version, time and source of a change's entries. Entries of a base already have
+// stampEntries sets the version, time and source of the entries that a change wrote. Entries in a base already have
 // these fields.
 func (v *recordBody) stampEntries(seq uint64, changeTime time.Time) {
 	v.source.Time = changeTime
@@ -117,8 +117,8 @@ func (v *recordBody) stampEntries(seq uint64, changeTime time.Time) {
 	}
 }
 
-// loggedOp is an op in the log: an entry after the change or, if the verb is remove, the entry
-// that is removed.
+// loggedOp is an op as it is logged. It contains the entry after the change or, if the verb is remove, the removed
+// entry.
 type loggedOp struct {
 	verb     store.Verb
 	entry    *store.Entry
@@ -126,32 +126,32 @@ type loggedOp struct {
 	isErased bool
 }
 
-// seenOpID is an op ID and the number of its change.
+// seenOpID is an op ID and the number of the change that was made with it.
 type seenOpID struct {
 	id  string
 	seq uint64
 }
 
-// bodyEncoder has the bytes of an encoded body and their digest.
+// bodyEncoder contains an encoded body and its digest.
 type bodyEncoder struct {
 	body   []byte
-	digest [sha256.Size]byte // equals the digest from digestBody
+	digest [sha256.Size]byte // digest of the body, as digestBody computes it
 
 	opBuffer    []byte
-	digestInput []byte // input of the digest
+	digestInput []byte // bytes from which the digest is computed
 }
 
-// encoderPool has encoders whose memory can be used again.
+// encoderPool contains released encoders, whose memory can be reused.
 var encoderPool = sync.Pool{New: func() any { return new(bodyEncoder) }}
 
-// release makes the memory of the encoder available to later calls of encodeBody, unless it is large.
+// release lets later calls of encodeBody reuse the memory of the encoder, unless it is large.
 func (c *bodyEncoder) release() {
 	if cap(c.body) <= 64<<10 {
 		encoderPool.Put(c)
 	}
 }
 
-// encodeBody encodes a body. The result need not be released.
+// encodeBody encodes a body. The caller may release the result when it is no longer needed.
 func encodeBody(v *recordBody) *bodyEncoder {
 	c := encoderPool.Get().(*bodyEncoder)
 	b := slices.Grow(c.body[:0], v.encodedSize())
@@ -178,7 +178,7 @@ func encodeBody(v *recordBody) *bodyEncoder {
 	return c
 }
 
-// encodedSize returns the approximate size of the encoded body, which is seldom too low.
+// encodedSize returns the approximate size of the encoded body in bytes. It is rarely less than the real size.
 func (v *recordBody) encodedSize() int {
 	n := 256 + len(v.note) + len(v.base) + 10*len(v.reverts)
 	for i := range v.ops {
@@ -199,7 +199,7 @@ func appendBase(b []byte, v *recordBody) []byte {
 	return b
 }
 
-// encodedSize returns the approximate size of the encoded op, which is seldom too low.
+// encodedSize returns the approximate size of the encoded op in bytes. It is rarely less than the real size.
 func (p *loggedOp) encodedSize() int {
 	n := 64 + len(p.entry.Name) + len(p.entry.Content)
 	for _, a := range p.entry.Aliases {
@@ -227,7 +227,7 @@ func appendOp(b []byte, p *loggedOp) []byte {
 		for _, a := range e.Aliases {
 			b = wire.AppendString(b, 6, a)
 		}
-		var memory [256]byte // enough for most labels
+		var memory [256]byte // This is enough for most labels.
 		for _, l := range e.Labels {
 			b = wire.AppendBytes(b, 7, wire.AppendString(wire.AppendString(memory[:0], 1, l.Key), 2, l.Value))
 		}
@@ -237,8 +237,8 @@ func appendOp(b []byte, p *loggedOp) []byte {
 	return wire.AppendUint(b, 10, p.prevSeq)
 }
 
-// appendBaseOp appends the encoded op of a base record. The op includes fields that a change
-// stores once for all ops.
+// appendBaseOp appends the encoded op of a base record. The op includes the version, time and source, which a change
+// has only once for all ops.
 func appendBaseOp(b []byte, p *loggedOp) []byte {
 	b = appendOp(b, p)
 	b = wire.AppendUint(b, 11, p.entry.Version)
@@ -246,8 +246,7 @@ func appendBaseOp(b []byte, p *loggedOp) []byte {
 	return wire.AppendBytes(b, 13, appendSource(nil, &p.entry.Source))
 }
 
-// sourceFields returns a source's texts in the order of their field numbers, which count
-// from 1.
+// sourceFields returns pointers to the texts of a source, in the order of their field numbers, which start at 1.
 func sourceFields(s *store.Source) [7]*string {
 	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client,
 		&s.Claimed.Agent}
@@ -260,7 +259,7 @@ func appendSource(b []byte, s *store.Source) []byte {
 	return b
 }
 
-// decodeBody decodes a record's body. All its strings share a single copy of data.
+// decodeBody decodes the body of a record. All its strings share one copy of data.
 func decodeBody(data []byte) (*recordBody, error) {
 	v := new(recordBody)
 	err := wire.EachField(string(data), func(f wire.Field) error {
@@ -298,18 +297,18 @@ func decodeBody(data []byte) (*recordBody, error) {
 	return v, err
 }
 
-// decodeOps is like decodeBody, but decodes only the ops whose index is wanted. If isWanted is nil, it
-// decodes all ops.
+// decodeOps is like decodeBody, but decodes only the ops with indexes for which isWanted returns true. If isWanted is
+// nil, it decodes all ops.
 func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 	if isWanted == nil {
 		return decodeBody(data)
 	}
-	var part []byte // the fields of the body without the ops that were not wanted
+	var part []byte // fields of the body except the ops that are not wanted
 	isSplit := true
 	i := -1
 	err := wire.EachFieldOffsets(data, func(num, from, _, end int) error {
 		switch num {
-		case 0: // do not split the body, because the rest may contain ops
+		case 0: // Decode the whole body, because the other body fields may contain ops.
 			isSplit = isSplit && end == from
 			return nil
 		case fieldOp, fieldErased:
@@ -393,7 +392,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
-		// older versions of oxbow did not always refuse such times
+		// Older versions of oxbow did not always refuse times outside of this range.
 		e.Created = text.ClampToJSONTime(time.Unix(sec, int64(nsec)))
 	}
 	e.Source.Time = e.Updated
@@ -443,8 +442,8 @@ func decodeSource(f wire.Field) (store.Source, error) {
 	return s, err
 }
 
-// digestBody returns the digest of a body for the hash chain. It contains the hash of each op instead of the op.
-// Therefore the digest does not change when an op is erased and only its hash remains.
+// digestBody returns the digest of a body for the hash chain. It is computed from the hash of each op and not from the
+// op itself. Therefore it stays the same if an op is erased and only the op's hash remains.
 func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
 	err := wire.EachField(string(data), func(f wire.Field) error {
@@ -471,9 +470,9 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWantedField calls fn with the fields of a body, except ops whose entries are not wanted. If isWanted
-// is nil, all entries are wanted. In this way, little of a large record is copied. The
-// strings of different ops do not share memory.
+// eachWantedField calls fn with the fields of a body, except the ops that write entries for which isWanted returns
+// false. If isWanted is nil, all ops are passed. So only a small part of a large record is copied. The strings of
+// different ops do not share memory.
 func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
 		if num == fieldOp && isWanted != nil {
@@ -485,7 +484,7 @@ func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.
 	})
 }
 
-// entryIDOfOp returns the entry ID in an op, or 0 if the op has none.
+// entryIDOfOp returns the ID of the entry in an encoded op, or 0 if the op has none.
 func entryIDOfOp(op []byte) uint64 {
 	for len(op) > 0 {
 		tag, n := binary.Uvarint(op)
@@ -504,13 +503,13 @@ func entryIDOfOp(op []byte) uint64 {
 	return 0
 }
 
-// errStopReplay ends a replay early.
+// errStopReplay is returned by a callback to end a replay early.
 var errStopReplay = errors.New("stop")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// decodeEntries returns the entries that the ops of a record write. If isWanted is nil, it returns all
-// of these entries.
+// decodeEntries returns those entries that the record writes and for which isWanted returns true. If isWanted is nil,
+// it returns all.
 func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry, error) {
 	var es []*store.Entry
 	var source store.Source
@@ -529,7 +528,7 @@ func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry
 	})
 	source.Time = time.Unix(0, r.Time).UTC()
 	for _, e := range es {
-		if e.Version == 0 { // entries of a base have these fields already
+		if e.Version == 0 { // Entries in a base already have these fields.
 			e.Version = r.Seq
 			e.Updated = source.Time
 			e.Source = source

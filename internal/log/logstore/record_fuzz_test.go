@@ -1,4 +1,4 @@
-// Fuzzes the decoder of record bodies.
+// This file fuzzes the decoder of record bodies.
 
 package logstore
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// allocated returns how many bytes fn allocates.
+// allocated returns the number of bytes that fn allocates.
 func allocated(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -65,23 +65,23 @@ func FuzzDecodeBody(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What the chain takes of a body is defined whenever the body is.
+		// Each body that can be decoded must have a digest.
 		if _, err := digestBody(typeChange, data); err != nil {
 			t.Errorf("a body that decodes has no digest: %v", err)
 		}
 		snapshotAlike(t, v, data)
 		for _, p := range v.ops {
 			if p.isErased {
-				return // is never written by this encoder
+				return // The encoder never writes such a body.
 			}
 			if y := p.entry.Created.Year(); p.verb != store.VerbRemove && (y < 0 || y > 9999) {
 				t.Errorf("an entry was made in the year %d, which JSON has no form for", y)
 			}
 		}
 		if v.nextID != 0 || len(v.seenOpIDs) > 0 {
-			return // a base record, or neither
+			return // The body is that of a base record, or of no record.
 		}
-		// Decoding what was encoded gives the same body, and the same bytes.
+		// Encoding the decoded body must give the same bytes, and decoding these the same body.
 		enc := encodeBody(v)
 		once, sum := enc.body, enc.digest
 		again, err := decodeBody(once)
@@ -99,8 +99,7 @@ func FuzzDecodeBody(f *testing.F) {
 	})
 }
 
-// snapshotAlike fails unless what is read of a record for its entries alone is what
-// the whole body says.
+// snapshotAlike tests that decoding only the entries of a record gives the same entries as decoding the whole body.
 func snapshotAlike(t *testing.T, v *recordBody, data []byte) {
 	t.Helper()
 	es, err := decodeEntries(&wal.Record{Seq: 9, Body: data}, nil)

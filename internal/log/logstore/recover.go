@@ -15,10 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// RecoverStore reads the undamaged part of the store in the file path, and writes it to the new
-// file out. The damaged file is not changed. Each change contains whole entries, so that a
-// lost change affects only the entries that it wrote. The history in the new file begins
-// after the last lost change. Derived files, such as a snapshot, are not read.
+// RecoverStore copies the undamaged part of the store in the file path to the new file out. The damaged file is not
+// changed. Each change contains whole entries, so a lost change affects only the entries that it wrote. The history in
+// the new file begins after the last lost change. Derived files, such as a snapshot, are not read.
 func RecoverStore(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
 	opts := o.withDefaults()
 	rep := store.RecoverReport{Out: out}
@@ -35,7 +34,7 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 	if err != nil {
 		return rep, d.describeError(err)
 	}
-	if sal.Header.ID == ([16]byte{}) { // the records did not reveal the log's identity
+	if sal.Header.ID == ([16]byte{}) { // No record revealed the identity of the log.
 		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
 			return rep, err
 		}
@@ -56,20 +55,21 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 	return rep, d.describeError(err)
 }
 
-// salvagePlan describes the undamaged records in a log, that is, which changes are
-// missing, and where the new file's history begins.
+// salvagePlan describes the undamaged records of a log: which changes are missing, and where the history of the new
+// file begins.
 type salvagePlan struct {
-	isStarted   bool     // the fields at, base and chain are set
-	lastSeq     uint64   // number of the last change
-	lastChain   [32]byte // chain at that change
-	base        uint64   // the last change up to which changes may be missing; the new history begins after it
-	baseChain   [32]byte // chain at base
+	isStarted bool     // lastSeq, lastChain, base and baseChain are set.
+	lastSeq   uint64   // number of the last change that was read
+	lastChain [32]byte // hash chain after that change
+	// number of the last change after a gap; the history of the new file begins after this change
+	base        uint64
+	baseChain   [32]byte // hash chain after change base
 	baseEnd     int64    // end of the last base record
-	changeCount int      // number of changes that were read
+	changeCount int      // number of the changes that were read
 	lostRanges  [][2]uint64
 }
 
-// setStart sets the start values before the first record of a log.
+// setStart sets the number and the hash chain from which the first record continues.
 func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
 	if p.isStarted {
 		return
@@ -82,13 +82,13 @@ func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
 	p.base, p.baseChain = p.lastSeq, p.lastChain
 }
 
-// addRecord adds an undamaged record and reports whether it is used. A record is not used if it occurs
-// twice or is in the wrong place.
+// addRecord adds an undamaged record and reports whether it is used. A record that occurs twice or is in the wrong
+// place is not used.
 func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.setStart(sal)
 	switch {
 	case r.Type == wal.TypeSeal:
-		if r.Seq > p.lastSeq { // the seal contains a later number, which proves that changes are missing
+		if r.Seq > p.lastSeq { // The seal has a higher number, which proves that changes are missing.
 			p.addLost(p.lastSeq+1, r.Seq)
 			p.restartHistory(r)
 		}
@@ -118,7 +118,7 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	return true
 }
 
-// restartHistory begins the history of the new file after this record.
+// restartHistory makes the history of the new file begin after this record.
 func (p *salvagePlan) restartHistory(r *wal.Record) {
 	p.lastSeq = r.Seq
 	p.lastChain = r.Chain
@@ -126,7 +126,7 @@ func (p *salvagePlan) restartHistory(r *wal.Record) {
 	p.baseChain = r.Chain
 }
 
-// addLost records the changes from first to last as lost.
+// addLost records that the changes from first to last are lost.
 func (p *salvagePlan) addLost(first, last uint64) {
 	if n := len(p.lostRanges); n > 0 && p.lostRanges[n-1][1]+1 == first {
 		p.lostRanges[n-1][1] = last
@@ -135,8 +135,8 @@ func (p *salvagePlan) addLost(first, last uint64) {
 	p.lostRanges = append(p.lostRanges, [2]uint64{first, last})
 }
 
-// halfProgressReporter returns a function that reports progress during one of the two passes over the log.
-// before is the progress at the start of the pass.
+// halfProgressReporter returns a function that reports the progress of one of the two passes over the log. before is
+// the progress at the start of the pass.
 func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
@@ -153,7 +153,7 @@ func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, befor
 	}
 }
 
-// eachSalvagedRecord calls fn for each undamaged record of the log that is used.
+// eachSalvagedRecord calls fn for each undamaged record that is used.
 func (d *DB) eachSalvagedRecord(
 	ctx context.Context,
 	p *salvagePlan,
@@ -169,9 +169,9 @@ func (d *DB) eachSalvagedRecord(
 	return sal, err
 }
 
-// writeRecovered writes the new file, which has the state at the plan's base, the later
-// changes, and a change that describes the recovery. It returns the number of entries. It
-// reads the log a second time, so that only the entries have to fit into memory.
+// writeRecovered writes the new file, which contains the state at the plan's base, the later changes, and a change
+// that describes the recovery. It returns the number of entries. It reads the log a second time, so that only the
+// entries must fit into memory.
 func (d *DB) writeRecovered(
 	ctx context.Context,
 	out string,
@@ -233,9 +233,8 @@ func (d *DB) writeRecovered(
 	return st.len(), err
 }
 
-// AcceptRollback makes a store usable again that went back to an earlier state
-// ([store.ErrRolledBack]), for example because a backup was restored on purpose. The
-// changes after that state are lost, and their numbers are used again.
+// AcceptRollback makes a store usable again that went back to an earlier state ([store.ErrRolledBack]), for example
+// because a person restored a backup. The changes after that state are lost, and later changes get their numbers.
 func (d *DB) AcceptRollback(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -1,5 +1,4 @@
-// This file redacts entries: it permanently removes contents from the log, without breaking
-// the chain.
+// This file redacts entries: it removes their contents from the whole log without breaking the hash chain.
 
 package logstore
 
@@ -41,10 +40,10 @@ func (d *DB) RedactVersions(
 	})
 }
 
-// eraseVersions replaces each op for which isPicked returns true with the hash of the op. The digest of a
-// change is computed from these hashes, so the chain does not change. A new change records the
-// number of erased versions but not their names. checkAllowed is called first, after the whole log was read,
-// and can refuse the redaction. If dryRun is set or isPicked selects nothing, the log is not changed.
+// eraseVersions replaces each op for which isPicked returns true by the op's hash. The hash chain stays valid, because
+// a change's digest is computed from these hashes. A new change records the number of erased versions but not their
+// names. Before, eraseVersions reads the whole log and calls checkAllowed, which may refuse the redaction. If dryRun
+// is set or no op is picked, the log is not changed.
 func (d *DB) eraseVersions(
 	ctx context.Context,
 	dryRun bool,
@@ -111,8 +110,8 @@ func (d *DB) eraseVersions(
 	return rep, err
 }
 
-// callAfterRefresh calls fn after reading other processes' changes, but without the lock
-// between processes. fn must not write.
+// callAfterRefresh reads the changes of other processes and calls fn without the lock between processes. fn must not
+// write.
 func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	if err := d.checkReady(ctx); err != nil {
 		return err
@@ -128,8 +127,8 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// eraseOps returns a change's body with the picked ops erased. It adds the number of erased ops to
-// ops, and the number of erased versions to versions. The bytes of other fields are unchanged.
+// eraseOps returns the body of a change in which the picked ops are erased. It adds the number of erased ops to ops
+// and the number of erased versions to versions. All other fields keep their bytes.
 func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, versions, ops *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {
@@ -165,9 +164,9 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, versions, ops *int
 	return out, err
 }
 
-// rewriteLog writes a new log with the entries of base, and with each body replaced by editBody's result,
-// which must keep the body's digest. It adds a change that records the rewrite, and then reads the
-// new log. The lock and logmu must be held.
+// rewriteLog writes a new log and reads it. The new log begins with the entries of base and contains the body that
+// editBody returns for each record. A new body must have the same digest as the old body. A new change records the
+// rewrite. The caller must hold logmu and the lock between processes.
 func (d *DB) rewriteLog(
 	ctx context.Context,
 	base *state,
@@ -214,7 +213,7 @@ func (d *DB) rewriteLog(
 		w.Cancel()
 		return 0, err
 	}
-	// The position has changed, so the new file is in place. The rename may not be durable.
+	// The position has changed, so the new file is in place. The rename may not be durable yet.
 	st, offsets, rerr := d.readAll()
 	if rerr != nil {
 		d.recordBroken(rerr)
@@ -225,7 +224,7 @@ func (d *DB) rewriteLog(
 	return mark.Seq, err
 }
 
-// loadWholeLog reads the whole log if the state uses a snapshot. logmu must be held exclusively.
+// loadWholeLog reads the whole log if the state uses a snapshot. The caller must hold logmu exclusively.
 func (d *DB) loadWholeLog() error {
 	if d.st.base == nil {
 		return nil
@@ -233,9 +232,8 @@ func (d *DB) loadWholeLog() error {
 	return d.reload()
 }
 
-// removeDerivedFiles removes the derived files, which contain words and name hashes of the
-// redacted entries. Other processes cannot write them again before the log is rewritten,
-// because the lock is held.
+// removeDerivedFiles removes all derived files, because they may contain words and name hashes of the redacted
+// entries. Other processes cannot write them again before the log is rewritten, because this process holds the lock.
 func (d *DB) removeDerivedFiles() error {
 	if err := d.removeDerivedFile(d.snapshotName()); err != nil {
 		return fmt.Errorf("removing the snapshot: %w", err)

@@ -1,4 +1,4 @@
-// Tests of erasing that changes nothing.
+// This file tests dry runs of redactions.
 
 package logstore
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A dry run says what an erasure would do, where another process writes and where
-// nothing may be written, and leaves every file as it is.
+// TestErasureDryRun tests that a dry run reports what a redaction would do and leaves every file unchanged, even if
+// another process is writing or the store is read-only.
 func TestErasureDryRun(t *testing.T) {
 	h := newRandomHistory(t, 5)
 	m := h.open(Options{})

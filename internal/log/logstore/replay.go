@@ -68,7 +68,7 @@ func (c *comparingReplay) areAllDone() bool {
 // errOtherState means that a file belongs to another history or another change than the present state.
 var errOtherState = errors.New("the state is not that of the file")
 
-// checkedFile implements [CheckedFile].
+// checkedFile implements [CheckedFile] with the state of the whole log.
 type checkedFile struct {
 	DerivedFile
 	state *versionState

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// scanBatchIDs is the number of IDs that a scan decodes at once from a record. A record may contain
-	// more entries than fit into memory.
+	// scanBatchIDs is the number of IDs whose entries a scan decodes from a record at once. A record may contain more
+	// entries than fit into memory.
 	scanBatchIDs = 8192
 
-	// maxScanBytes is the size of the entries that a scan decodes in advance.
+	// maxScanBytes is the maximum size of the entries that a scan decodes in advance.
 	maxScanBytes = 16 << 20
 
-	// scanCacheDivisor is the part of the cache up to which scans add entries to the cache. Otherwise a scan of
-	// a large memory would fill the cache with entries that are read only once.
+	// A scan adds entries to the cache only until 1/scanCacheDivisor of the cache is used. Otherwise a scan of a large
+	// memory would fill the cache with entries that are read only once.
 	scanCacheDivisor = 8
 )
 
@@ -26,8 +26,8 @@ type rowScan struct {
 	table        rowTable
 	cache        *snapshot // the same table, if entries are cached, otherwise nil
 	reader       *wal.Reader
-	decodedAhead map[int]*store.Entry // entries that were decoded together with an earlier row, by row
-	aheadSize    int                  // size of ahead
+	decodedAhead map[int]*store.Entry // entries that were decoded in advance, by row
+	aheadSize    int                  // size of decodedAhead in bytes
 }
 
 // newRowScan returns a scan of a snapshot's entries.
@@ -62,7 +62,7 @@ func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	return decoded[row], err
 }
 
-// keepDecoded stores the decoded entries of rows after the present row for later calls.
+// keepDecoded keeps the decoded entries of the rows after the row present, because later calls will need them.
 func (c *rowScan) keepDecoded(decoded map[int]*store.Entry, present int) {
 	if c.aheadSize > maxScanBytes {
 		clear(c.decodedAhead)

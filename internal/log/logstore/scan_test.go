@@ -1,4 +1,4 @@
-// Tests of scans: a scan yields the same entries as separate reads, and does not fill the cache.
+// This file tests that a scan yields the same entries as separate reads, and that it does not fill the cache.
 
 package logstore
 
@@ -17,10 +17,10 @@ func TestScan(t *testing.T) {
 	disk := vfs.NewMem()
 	w := openTest(t, disk, "memory.oxbow", Options{MinSnapshotOps: 1})
 	var added, updated []store.Op
-	const count = scanBatchIDs + 500 // so that a scan reads the first record twice
+	const count = scanBatchIDs + 500 // With so many entries, a scan reads the first record twice.
 	for i := range count {
 		added = append(added, store.Add{Name: fmt.Sprint("entry ", i), Content: "first"})
-		if i%3 == 0 { // the entries of two records follow each other
+		if i%3 == 0 { // Consecutive entries are in two different records.
 			updated = append(updated, store.Update{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("second ", i)})
 		}
 	}

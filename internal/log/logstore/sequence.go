@@ -1,4 +1,4 @@
-// This file implements positions, and lists the changes since a position.
+// This file implements positions in the history, and lists the changes since a position.
 
 package logstore
 
@@ -53,7 +53,7 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 	}
 }
 
-// readSince reads the changes after s from the log, up to and including the change last.
+// readSince reads from the log the changes after position s, up to and including the change with the number last.
 func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 	p, ok := logpos.Decode(s)
@@ -67,7 +67,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	}
 	defer log.Close()
 	if s == "" {
-		// use the position before the first change
+		// Use the position before the first change.
 		p = logpos.Position{LogID: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)}
 	}
 	if !log.Exists() || log.Header().ID != p.LogID {
@@ -89,7 +89,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	return err
 }
 
-// deltaReader yields the deltas of changes without a state to apply them to.
+// deltaReader yields the deltas of changes. It does not need a state.
 type deltaReader struct {
 	db          *DB
 	yield       func(store.Delta) bool
@@ -108,7 +108,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.prevSeq != 0:
-			// An undo may have replaced an entry that has the same name and a different ID.
+			// An undo may have replaced an entry with the same name and another ID.
 			before, err := t.db.versionsIn(p.prevSeq, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err

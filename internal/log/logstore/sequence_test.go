@@ -1,4 +1,4 @@
-// Since is compared with the entries that a store holds, over random histories.
+// This file compares Since with the entries in the store, for random histories.
 
 package logstore
 
@@ -17,13 +17,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// randomHistory makes random changes to the store of one directory.
+// randomHistory makes random changes to a store.
 type randomHistory struct {
 	t    *testing.T
 	fs   vfs.FS
 	rand *rand.Rand
 	now  *atomic.Int64
-	runs int // numbers the contents
+	runs int // number of changes, which makes each content unique
 }
 
 func newRandomHistory(t *testing.T, seed uint64) *randomHistory {
@@ -38,8 +38,8 @@ func (h *randomHistory) open(o Options) *DB {
 	return openTest(h.t, h.fs, "memory.oxbow", o)
 }
 
-// change makes one random change. Refused ones count, too. It reports whether
-// the log was rewritten.
+// change makes one random change. A change that the store refuses counts as well. It reports whether the log was
+// rewritten.
 func (h *randomHistory) change(m *DB) (rewritten bool) {
 	h.t.Helper()
 	ctx := store.WithOpID(h.t.Context(), fmt.Sprint("op ", h.rand.IntN(40)))
@@ -119,7 +119,7 @@ func (h *randomHistory) op(name string) store.Op {
 	return store.Remove{Name: name}
 }
 
-// readEntriesByID returns all entries of the store.
+// entriesByID returns all entries of a store, by ID.
 func entriesByID(t *testing.T, s store.Store) map[uint64]store.Entry {
 	t.Helper()
 	es := map[uint64]store.Entry{}
@@ -148,7 +148,7 @@ func TestSinceIsTheDifference(t *testing.T) {
 		var places []place
 		for range 60 {
 			if h.change(m) {
-				places = nil // what stands before a rewrite need not be known
+				places = nil // The store need not accept positions from before a rewrite.
 			}
 			if h.rand.IntN(4) == 0 {
 				pos, err := seq.Position(t.Context())
@@ -187,7 +187,7 @@ func TestSinceIsTheDifference(t *testing.T) {
 	}
 }
 
-// A position from before a rewrite, or of another store, is refused.
+// TestSincePositionUnknown tests that a position of another store, or from before a rewrite, is refused.
 func TestSincePositionUnknown(t *testing.T) {
 	h := newRandomHistory(t, 1)
 	m := h.open(Options{})
@@ -225,7 +225,7 @@ func TestSincePositionUnknown(t *testing.T) {
 	}
 }
 
-// A reader with a position receives what another process changed.
+// TestSinceOfAnotherProcess tests that a reader with a position receives the changes of another process.
 func TestSinceOfAnotherProcess(t *testing.T) {
 	h := newRandomHistory(t, 3)
 	m, reader := h.open(Options{}), h.open(Options{})

@@ -1,4 +1,4 @@
-// This file has the log that several processes share, with its locks and the part that was
+// This file contains the log that several processes share, with its locks and the part of it that this process has
 // read.
 
 package logstore
@@ -12,31 +12,30 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// sharedLog is the log, to which other processes also append, and the part of it that this
-// process has read.
+// sharedLog is the log, which other processes may also append to, and the part of it that this process has read.
 //
-// logmu guards all fields. It is held shared for reading, and exclusively to read new
-// records or to append. While appending is set, its holder has the lock between processes
-// and has read all changes of others, so that the state is current and readers do not have
-// to wait. A writer that waits for logmu or has not read these changes yet holds catching.
+// logmu guards all fields. It is held shared for reading, and exclusively to read new records or to append. While
+// isAppending is set, the goroutine that holds logmu also holds the lock between processes and has read all changes of
+// others. The state is current then, so readers need not wait. A writer holds catchUpMu while it waits for logmu and
+// until it has read these changes.
 type sharedLog struct {
 	logmu       sync.RWMutex
 	catchUpMu   sync.Mutex
 	isAppending atomic.Bool
 
 	log           *wal.Log
-	base          uint64  // number of the change before the first change in the log
-	startSeq      uint64  // number of the last change in the snapshot or base
-	changeOffsets []int64 // record offsets of changes after from
-	brokenErr     error   // error that prevents further reading of the log
-	// incremented when the log is read again, because data derived in an earlier epoch may
-	// contain redacted texts
+	base          uint64  // number of the last change in the base, before the first change in the log
+	startSeq      uint64  // number of the last change in the snapshot, or in the base without a snapshot
+	changeOffsets []int64 // offsets of the changes after startSeq
+	brokenErr     error   // error because of which the log cannot be read any more
+	// The epoch increases when the log is read again, because data that were derived in an earlier epoch may contain
+	// redacted texts.
 	epoch atomic.Uint64
 }
 
-// lockUnlessCurrent acquires logmu for reading and returns true. If a writer of this process is appending, it returns
-// false without the lock. Then the state contains all acknowledged changes, because the writer has read the changes of
-// other processes before it appends.
+// lockUnlessCurrent acquires logmu for reading and returns true. If a writer of this process is appending, it acquires
+// nothing and returns false. The state then contains all acknowledged changes, because the writer has read the changes
+// of other processes before it appends.
 func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true
@@ -61,7 +60,7 @@ func (l *sharedLog) changeRange() (first, last uint64) {
 	return l.base + 1, l.startSeq + uint64(len(l.changeOffsets))
 }
 
-// recordBroken records an error that reading again cannot fix. logmu must be held exclusively.
+// recordBroken records an error that reading the log again cannot fix. The caller must hold logmu exclusively.
 func (l *sharedLog) recordBroken(err error) {
 	switch {
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrVersion), errors.Is(err, store.ErrNotStore):

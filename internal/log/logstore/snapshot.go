@@ -91,12 +91,12 @@ const SnapshotSuffix = ".snap"
 const (
 	snapshotVersion = 4
 
-	maxNameLookups = 1 << 15 // number of looked-up names after which the cache is emptied
+	maxNameLookups = 1 << 15 // maximum number of names in the cache of rows by name, which is then emptied
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 
-// The sections of a snapshot.
+// These are the sections of a snapshot.
 const (
 	sectionEntries = keydir.TableEntries
 	sectionNames   = keydir.TableNames
@@ -112,7 +112,7 @@ const (
 	sectionCount   = keydir.TableCount
 )
 
-// snapshotHead is the decoded page 0.
+// snapshotHead is the decoded content of page 0.
 type snapshotHead struct {
 	logID        [16]byte
 	lastSeq      uint64
@@ -133,7 +133,7 @@ func (h *snapshotHead) tableSizes() []pagefile.Table {
 	return ts
 }
 
-// encode returns the bytes of page 0 without its checksum.
+// encode returns page 0 without its checksum.
 func (h *snapshotHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, pagefile.PageDataSize)
@@ -153,7 +153,7 @@ func (h *snapshotHead) encode() []byte {
 	return b
 }
 
-// decodeSnapshotHead decodes page 0 of a file with this size.
+// decodeSnapshotHead decodes page 0 of a file with this size in bytes.
 func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	le := binary.LittleEndian
 	switch {
@@ -176,7 +176,7 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	return h, nil
 }
 
-// isConsistent reports whether the counts of the head agree with each other and with the size of the file.
+// isConsistent reports whether the counts in the head agree with each other and with the size of the file in bytes.
 func (h *snapshotHead) isConsistent(size int64) bool {
 	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize != size {
 		return false
@@ -188,33 +188,32 @@ func (h *snapshotHead) isConsistent(size int64) bool {
 	return h.counts[sectionNames] == rows && h.counts[sectionHeads] == rows && h.counts[sectionNewest] == rows
 }
 
-// textHash returns the hash of a name or alias.
+// textHash returns the hash by which a name or an alias is found in a snapshot.
 func textHash(s string) uint64 {
 	h := sha256.Sum256([]byte(s))
 	return binary.LittleEndian.Uint64(h[:])
 }
 
-// snapshot is an open snapshot with a reader of its log. Its methods may be called by several
-// goroutines. If a part of the file cannot be read, the methods return zero values and record the
-// error. The caller must then call readError.
+// snapshot is an open snapshot, with a reader of its log. Several goroutines may call its methods. If a part of the
+// file cannot be read, a method returns zero values and records the error, so the caller must then call readError.
 type snapshot struct {
 	head     snapshotHead
 	tables   *pagefile.Reader // the sections
 	file     vfs.File
 	log      *wal.Log
-	refCount atomic.Int32 // number of users; the files are closed when it becomes 0
+	refCount atomic.Int32 // number of users; the files are closed when it reaches 0
 
-	cachedEntries *cache.Slots[*store.Entry] // cached entries by row
-	cacheBudget   *cache.Budget              // memory budget of the cache
-	cachedForms   atomic.Pointer[formTable]  // forms of the snapshot, nil until first read
+	cachedEntries *cache.Slots[*store.Entry] // cached entries, by row
+	cacheBudget   *cache.Budget              // budget of memory for cachedEntries
+	cachedForms   atomic.Pointer[formTable]  // decoded forms (nil before they are first read)
 
-	opPositions sync.Map     // *opPositions by offset, for large records that were read
-	rowsByName  sync.Map     // cached rows by name
-	nameLookups atomic.Int32 // number of names looked up
+	opPositions sync.Map     // *opPositions of the large records that were read, by offset of the record
+	rowsByName  sync.Map     // rows that were looked up by name
+	nameLookups atomic.Int32 // number of names in rowsByName
 }
 
-// openSnapshot opens the snapshot with this name. It returns an error if the snapshot does
-// not belong to the history of the log.
+// openSnapshot opens the snapshot with this name. It fails if the snapshot does not belong to the history of the log.
+// open must open a new reader of the log, and room is the budget for cached entries.
 func openSnapshot(
 	fsys vfs.FS,
 	name string,
@@ -254,15 +253,15 @@ func openSnapshot(
 	if err := s.log.JumpToRecord(s.head.offset, s.head.lastSeq, s.head.chain, s.head.syncedOffset); err != nil {
 		return nil, err
 	}
-	// If several records were not synced, a crash may have lost an earlier record and kept
-	// the last. The log then ends at the lost record, so it must be read.
+	// If several records were not synced, a crash may have lost an earlier record but not the last. The log then ends
+	// at the lost record, so the snapshot cannot be used.
 	if s.log.SyncedOffset() < s.head.offset {
 		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
 	}
 	return s, nil
 }
 
-// acquire keeps the files open until release is called as often as acquire.
+// acquire keeps the files open until release was called as often as acquire.
 func (s *snapshot) acquire() *snapshot {
 	if s != nil {
 		s.refCount.Add(1)
@@ -274,17 +273,17 @@ func (s *snapshot) release() {
 	if s == nil || s.refCount.Add(-1) > 0 {
 		return
 	}
-	_ = s.file.Close() // ignore the error, because the file was only read
+	_ = s.file.Close() // Ignore the error, because the file was only read.
 	s.cachedEntries.RemoveAll()
 	if s.log != nil {
 		_ = s.log.Close()
 	}
 }
 
-// recordError records an error.
+// recordError records that a part of the snapshot could not be read.
 func (s *snapshot) recordError(err error) { s.tables.RecordError(err) }
 
-// readError returns the error if a part of the snapshot could not be read.
+// readError returns the recorded error if a part of the snapshot could not be read.
 func (s *snapshot) readError() error {
 	if s == nil {
 		return nil
@@ -295,7 +294,7 @@ func (s *snapshot) readError() error {
 	return nil
 }
 
-// findNumbersByHash returns the second fields of all rows with the text's hash.
+// findNumbersByHash returns the number in each row of a section that has the hash of the text.
 func (s *snapshot) findNumbersByHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
@@ -313,7 +312,7 @@ func (s *snapshot) len() int {
 	return s.head.counts[sectionEntries]
 }
 
-// logOffset returns the offset in the log of the last change in the snapshot.
+// logOffset returns the offset of the record of the last change in the snapshot.
 func (s *snapshot) logOffset() int64 {
 	if s == nil {
 		return wal.HeaderSize
@@ -323,7 +322,7 @@ func (s *snapshot) logOffset() int64 {
 
 func (s *snapshot) entryID(row int) uint64 { return s.tables.RowKey(sectionEntries, row) }
 
-// entryField returns a field of an entry's row: 1 version, 2 offset, 3 created, 4 updated.
+// entryField returns one field of an entry's row: 1 version, 2 offset, 3 created, 4 updated.
 func (s *snapshot) entryField(row, n int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*n:]))
 }
@@ -333,7 +332,7 @@ func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
 	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
 }
 
-// entryForms returns the forms of the entries.
+// entryForms returns all forms in the snapshot.
 func (s *snapshot) entryForms() *formTable {
 	if t := s.cachedForms.Load(); t != nil {
 		return t
@@ -343,7 +342,7 @@ func (s *snapshot) entryForms() *formTable {
 		s.recordError(err)
 	}
 	if len(t.texts) == 0 {
-		t.texts = []string{encodeForm(&store.Entry{})} // the snapshot has no entries, or its forms cannot be read
+		t.texts = []string{encodeForm(&store.Entry{})} // The snapshot has no entries, or its forms cannot be read.
 	}
 	s.cachedForms.Store(&t)
 	return &t
@@ -359,7 +358,7 @@ func (s *snapshot) selectForms(f store.Filter) []bool {
 	return selected
 }
 
-// formAndSize returns the form number and the content size of the entry in a row.
+// formAndSize returns the number of the form and the size of the content of the entry in a row.
 func (s *snapshot) formAndSize(row int) (number int, size uint32) {
 	r := s.tables.Row(sectionHeads, row)
 	number = int(binary.LittleEndian.Uint32(r))
@@ -395,7 +394,7 @@ func (s *snapshot) recordFormError(row int) {
 	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.entryID(row)))
 }
 
-// newestRow returns the row with this rank in the order of most recent versions.
+// newestRow returns the row whose version is at index rank when the rows are sorted by time, newest first.
 func (s *snapshot) newestRow(rank int) (row int) {
 	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewest, rank)))
 	if row >= s.len() {
@@ -405,7 +404,7 @@ func (s *snapshot) newestRow(rank int) (row int) {
 	return row
 }
 
-// findRow returns the row of the entry with this ID.
+// findRow returns the row of the entry with this ID. ok is false if the snapshot has no such entry.
 func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 	if s == nil {
 		return 0, false
@@ -414,8 +413,7 @@ func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 	return row, row < s.len() && s.entryID(row) == id
 }
 
-// lastRemoval returns the number of the last change that removed an entry with this name, or 0
-// if no change did.
+// lastRemoval returns the number of the last change that removed an entry with this name, or 0 if there is none.
 func (s *snapshot) lastRemoval(name string) (last uint64) {
 	if s == nil || s.head.counts[sectionRemoved] == 0 {
 		return 0
@@ -441,7 +439,7 @@ func (s *snapshot) lastRemoval(name string) (last uint64) {
 	return last
 }
 
-// changeOffset returns the offset of a change's record.
+// changeOffset returns the offset of the record of a change. ok is false if the snapshot does not contain the change.
 func (s *snapshot) changeOffset(seq uint64) (offset int64, ok bool) {
 	if s == nil {
 		return 0, false

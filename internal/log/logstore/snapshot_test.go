@@ -1,4 +1,4 @@
-// A store opened with a snapshot is compared with one that reads its whole log.
+// This file compares a store that was opened from a snapshot with a store that reads the whole log.
 
 package logstore
 
@@ -32,7 +32,7 @@ func hasBase(m *DB) bool {
 	return d.st.base != nil
 }
 
-// answers is all that a store says of its entries and their history.
+// answers returns all that the store returns about its entries and their history.
 func answers(t *testing.T, m *DB) map[string]any {
 	t.Helper()
 	ctx := t.Context()
@@ -101,7 +101,7 @@ func answers(t *testing.T, m *DB) map[string]any {
 	return said
 }
 
-// headFilters are filters that heads decide, in part or as a whole.
+// headFilters returns filters that heads can decide, wholly or in part.
 func headFilters() []store.Filter {
 	project := store.Term{Key: store.LabelProject, Values: []string{"p1", "p2"}}
 	at := time.Unix(1776200000, 0)
@@ -117,8 +117,7 @@ func headFilters() []store.Filter {
 	}
 }
 
-// heads returns what heads hold of the entries of a store, and whether it is what the
-// entries hold.
+// heads returns the heads of a store as text. It tests that each head agrees with its entry.
 func heads(t *testing.T, s store.Store) (all []string) {
 	t.Helper()
 	ok, err := s.(*DB).ViewHeads(
@@ -153,7 +152,7 @@ func heads(t *testing.T, s store.Store) (all []string) {
 	if err != nil && ok {
 		t.Fatal(err)
 	}
-	if !ok { // the log has what the snapshot could not give
+	if !ok { // The whole log must contain what the snapshot could not provide.
 		all = nil
 		for e, err := range s.Entries(t.Context(), store.Filter{}) {
 			if err != nil {
@@ -165,8 +164,8 @@ func heads(t *testing.T, s store.Store) (all []string) {
 	return append(all, namesNotHeld(t, s.(*DB))...)
 }
 
-// namesNotHeld returns the names of the entries that are not in quarantine, sorted, and tests
-// that EachName calls its function with them.
+// namesNotHeld returns the sorted names of the entries that are not in quarantine. It tests that EachName passes the
+// same names to its function.
 func namesNotHeld(t *testing.T, d *DB) (names []string) {
 	t.Helper()
 	for e, err := range d.Entries(t.Context(), store.Filter{}) {
@@ -199,7 +198,7 @@ func sameAnswers(t *testing.T, what string, got, want map[string]any) {
 	}
 }
 
-// replayed is what a process says that reads the whole log.
+// replayed returns the answers of a process that reads the whole log.
 func (h *randomHistory) replayed() map[string]any {
 	h.t.Helper()
 	plain := *h
@@ -215,8 +214,8 @@ func (h *randomHistory) replayed() map[string]any {
 	return answers(h.t, m)
 }
 
-// Random histories, written by processes that begin from a snapshot, from the
-// log, or from one that another process replaced.
+// TestSnapshotIsTheLog tests random histories. The writing processes begin from a snapshot, from the log, or from a
+// log that another process replaced.
 func TestSnapshotIsTheLog(t *testing.T) {
 	based := 0
 	for seed := range uint64(40) {
@@ -248,7 +247,8 @@ func TestSnapshotIsTheLog(t *testing.T) {
 	}
 }
 
-// A snapshot made from another has the same bytes as one made from the log.
+// TestSnapshotOfSnapshot tests that a snapshot made from the previous snapshot has the same bytes as a snapshot made
+// from the log.
 func TestSnapshotOfSnapshot(t *testing.T) {
 	encode := func(m *DB) []byte {
 		f, err := m.freezeState()
@@ -277,7 +277,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := encode(m)
-			// What is known to be synced may be more for the process that synced it.
+			// The process that synced the log may know a larger synced offset.
 			if !equalTables(t, got, want) {
 				t.Fatalf("seed %d: the snapshots differ", seed)
 			}
@@ -289,7 +289,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 	}
 }
 
-// snapshotBytes returns what is written of a frozen store.
+// snapshotBytes returns the bytes of the snapshot of a frozen state.
 func snapshotBytes(t *testing.T, f *frozenState) []byte {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -307,8 +307,8 @@ func snapshotBytes(t *testing.T, f *frozenState) []byte {
 	return b
 }
 
-// equalTables reports whether two snapshots have the same tables; what their heads know
-// to be synced may differ, and so the checks of pages.
+// equalTables reports whether two snapshots have the same tables. Their heads may have different synced offsets, and
+// therefore different checksums.
 func equalTables(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	if len(a) != len(b) {
@@ -325,7 +325,7 @@ func equalTables(t *testing.T, a, b []byte) bool {
 	return len(a) > 0
 }
 
-// No process that only reads writes a snapshot, unless it may keep the index.
+// TestSnapshotOfReaders tests that a process that only reads writes no snapshot, unless it may write the index.
 func TestSnapshotOfReaders(t *testing.T) {
 	h, want := snapshotHome(t)
 	if err := h.fs.Remove(testSnapshot); err != nil {
@@ -346,8 +346,7 @@ func TestSnapshotOfReaders(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// Neither a redaction nor a compaction leaves the snapshot of before, or any
-// bytes of it.
+// TestSnapshotAfterRedaction tests that a redaction or a compaction leaves no byte of the previous snapshot.
 func TestSnapshotAfterRedaction(t *testing.T) {
 	h, _ := snapshotHome(t)
 	m := h.open(Options{})
@@ -387,7 +386,7 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 	}
 }
 
-// The snapshot of a history that ends in another change does not count.
+// TestSnapshotOfAnotherHistory tests that a snapshot is not used if its last change differs from that of the log.
 func TestSnapshotOfAnotherHistory(t *testing.T) {
 	h := newRandomHistory(t, 13)
 	m := h.open(Options{})
@@ -417,7 +416,7 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// Check compares each table of the snapshot with the log.
+// TestSnapshotChecked tests that a check compares each table of the snapshot with the log.
 func TestSnapshotChecked(t *testing.T) {
 	h, _ := snapshotHome(t)
 	m := h.open(Options{ReadOnly: true})
@@ -451,7 +450,7 @@ func TestSnapshotChecked(t *testing.T) {
 			b := bytes.Clone(sound)
 			n := s.tables.FirstPage(i)
 			page := b[n*pagefile.PageSize:][:pagefile.PageSize]
-			page[at] ^= 1 // and its check is right
+			page[at] ^= 1 // The checksum of the page is correct.
 			head := binary.LittleEndian.Uint32(sound[pagefile.PageDataSize:])
 			binary.LittleEndian.PutUint32(
 				page[pagefile.PageDataSize:],
@@ -513,8 +512,8 @@ func TestCheckOfWrongEntries(t *testing.T) {
 	checkAndCloseStore(t, d)
 }
 
-// Two handles of one file give an alias to two entries at once: one of them gets
-// it, also where a snapshot has what was there before.
+// TestAliasIsUniqueBetweenHandles tests that only one of two handles can give a new alias to an entry, even if the
+// alias is already in a snapshot.
 func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 	h := newRandomHistory(t, 1)
 	m := h.open(Options{MinSnapshotOps: 1})
@@ -562,7 +561,7 @@ func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 	}
 }
 
-// collect returns what a sequence yields, or its error.
+// collect returns the elements of a sequence, or its error.
 func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
 	for e, err := range seq {
 		if err != nil {

@@ -1,4 +1,4 @@
-// A test that snapshots have the bytes that they always had.
+// This file tests that snapshots have the same bytes as in earlier versions of oxbow.
 
 package logstore
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Snapshots of random histories, each made of the one before, have the bytes that the
-// first program wrote that made version 3 and small records of a base, whole and in memory.
+// TestSnapshotBytes tests the snapshots of random histories, each made from the previous snapshot. They must have the
+// bytes that the first version with snapshot format 3 and small base records wrote.
 func TestSnapshotBytes(t *testing.T) {
 	const want = "288 files, 7e293213c6aa21109b6950415fa079423db7df0c888b1340fb6e4e7cb8547ee7"
 	all, files := sha256.New(), 0
@@ -49,8 +49,7 @@ func TestSnapshotBytes(t *testing.T) {
 	}
 }
 
-// manyChanges adds entries enough that tables have several pages, and changes and removes
-// some of before.
+// manyChanges adds so many entries that tables have several pages, and changes and removes some earlier entries.
 func manyChanges(t *testing.T, h *randomHistory, m *DB, round int) {
 	t.Helper()
 	for i := range 20 {

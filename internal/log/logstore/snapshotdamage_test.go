@@ -1,4 +1,4 @@
-// Damaged snapshots: each answer then comes from the log.
+// This file tests that a store with a damaged snapshot answers from the log.
 
 package logstore
 
@@ -16,8 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// snapshotHome returns a store of some history with a snapshot, and changes after
-// it, and what it says.
+// snapshotHome returns a store with a history, a snapshot and later changes. It also returns the store's answers.
 func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
 	h := newRandomHistory(t, 11)
 	m := h.open(Options{MinSnapshotOps: 1})
@@ -72,7 +71,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
 	}
 	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.PageSize)...))
-	// Pages of the same file in another order
+	// Exchange pages of the same file.
 	for n := pagefile.PageSize; n+2*pagefile.PageSize <= len(sound); n += pagefile.PageSize {
 		b := bytes.Clone(sound)
 		copy(b[n:], sound[n+pagefile.PageSize:n+2*pagefile.PageSize])
@@ -81,7 +80,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	try("sound", sound)
 }
 
-// A change that meets a damaged page is decided by the log.
+// TestSnapshotDamagedUnderWriter tests that a change that needs a damaged page is made according to the log.
 func TestSnapshotDamagedUnderWriter(t *testing.T) {
 	h, _ := snapshotHome(t)
 	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
@@ -125,8 +124,8 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 	}
 }
 
-// An iteration during which the snapshot turns out to be damaged yields each
-// entry once.
+// TestSnapshotDamagedWhileListing tests that a listing yields each entry once if the damage is found during the
+// listing.
 func TestSnapshotDamagedWhileListing(t *testing.T) {
 	h := newRandomHistory(t, 12)
 	m := h.open(Options{MinSnapshotOps: 1})
@@ -146,7 +145,7 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 		if err != nil || e.ID != n {
 			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
 		}
-		if b := m.st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
+		if b := m.st.base; n == 150 { // Damage the row of an entry that was not read yet.
 			b.tables.Row(sectionEntries, 280)[16]++
 		}
 	}
@@ -159,7 +158,7 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// Every bit and every length of a snapshot counts: what is damaged is refused.
+// TestSnapshotEveryBit tests that a snapshot with any flipped bit or any wrong length is refused.
 func TestSnapshotEveryBit(t *testing.T) {
 	testenv.Sequential(t)
 	h, _ := snapshotHome(t)
@@ -188,7 +187,7 @@ func TestSnapshotEveryBit(t *testing.T) {
 	if refused(bytes.Clone(sound)) {
 		t.Fatal("the sound snapshot is refused")
 	}
-	step := testenv.Long(7, 1) | 1 // odd: each place in a byte
+	step := testenv.Long(7, 1) | 1 // An odd step reaches each bit position in a byte.
 	for bit := 0; bit < 8*len(sound); bit += step {
 		b := bytes.Clone(sound)
 		b[bit/8] ^= 1 << (bit % 8)

@@ -1,4 +1,4 @@
-// Snapshots on disks that fail: full, read-only, crashed, or not synced.
+// This file tests snapshots on disks that are full or read-only, that crash, or that lose unsynced data.
 
 package logstore
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fullDisk is a file system on which no temporary file can be written.
+// fullDisk is a file system that refuses writes to temporary files.
 type fullDisk struct{ *vfs.Mem }
 
 func (f fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
@@ -29,7 +29,7 @@ func (f fullDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 	return f.Mem.OpenFile(name, flag, perm)
 }
 
-// A snapshot that cannot be written is no error.
+// TestSnapshotOnFullDisk tests that a snapshot that cannot be written is not an error.
 func TestSnapshotOnFullDisk(t *testing.T) {
 	h, _ := snapshotHome(t)
 	mem := h.fs.(*vfs.Mem)
@@ -55,9 +55,8 @@ func TestSnapshotOnFullDisk(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// A reader may make a snapshot of records that are not on stable storage yet. A
-// crash that keeps the last of them and loses one before it leaves a log that
-// ends there, and no snapshot says otherwise.
+// TestSnapshotOfUnsyncedRecords tests a snapshot of records that are not on stable storage yet. If a crash loses a
+// record but keeps the last record, the log ends at the lost record. The store must not use the snapshot then.
 func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 	h := newRandomHistory(t, 14)
 	m := h.open(Options{})
@@ -85,7 +84,8 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 	if err := log.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	recs, err := log.Append(drafts...) // one append: none of them vouches for another
+	// Append all records at once, so that none of them proves that another is durable.
+	recs, err := log.Append(drafts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 	if err := errors.Join(log.Unlock(), log.Close()); err != nil {
 		t.Fatal(err)
 	}
-	put := func(b []byte) { // with a lock file that notes nothing, as that of a killed process
+	put := func(b []byte) { // The lock file contains no number, as after a process was killed.
 		mem := h.fs.(*vfs.Mem)
 		if err := errors.Join(
 			mem.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)),
@@ -105,7 +105,7 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(bytes.Clone(file)) // without the seal of the close
+	put(bytes.Clone(file)) // Omit the seal that closing has written.
 	reader := h.open(Options{ReadOnly: true, WriteDerivedFiles: true, MinSnapshotOps: 1})
 	checkAndCloseStore(t, reader)
 	if _, err := h.fs.Stat(testSnapshot); err != nil {
@@ -133,7 +133,7 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// A crash at every operation of a close that writes a snapshot.
+// TestSnapshotCrashWhileWriting crashes the disk at every operation of a close that writes a snapshot.
 func TestSnapshotCrashWhileWriting(t *testing.T) {
 	h, want := snapshotHome(t)
 	img := h.fs.(*vfs.Mem)
@@ -145,7 +145,7 @@ func TestSnapshotCrashWhileWriting(t *testing.T) {
 		m := one.open(Options{MinSnapshotOps: 1})
 		before := disk.CountOps()
 		disk.StopAt(before + k)
-		_ = m.Close() // the disk stops
+		_ = m.Close() // The disk stops during this call.
 		over := disk.CountOps() < before+k
 		disk.Stop()
 		n := 0
@@ -173,7 +173,7 @@ func TestSnapshotCrashWhileWriting(t *testing.T) {
 	}
 }
 
-// readOnlyDir is a directory in which nothing can be made or changed.
+// readOnlyDir is a file system in which no file can be created or changed.
 type readOnlyDir struct{ *vfs.Mem }
 
 func (r readOnlyDir) refuse(name string) error {
@@ -193,7 +193,8 @@ func (r readOnlyDir) Remove(name string) error { return r.refuse(name) }
 
 func (r readOnlyDir) OpenLock(name string) (vfs.Lock, error) { return nil, r.refuse(name) }
 
-// In a directory that cannot be written to, the snapshot is used, or the log.
+// TestSnapshotInReadOnlyDirectory tests that a store in a read-only directory uses the snapshot if it is valid,
+// otherwise the log.
 func TestSnapshotInReadOnlyDirectory(t *testing.T) {
 	h, want := snapshotHome(t)
 	mem := h.fs.(*vfs.Mem)

@@ -1,4 +1,4 @@
-// This file reads the entries of a snapshot from the log.
+// This file reads from the log the entries whose positions are in a snapshot.
 
 package logstore
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// rowNamed returns the row of the entry with this name.
+// rowNamed returns the row of the entry with this name. ok is false if the snapshot has no such entry.
 func (s *snapshot) rowNamed(name string) (row int, ok bool) {
 	if s == nil {
 		return 0, false
@@ -37,7 +37,7 @@ func (s *snapshot) rowNamed(name string) (row int, ok bool) {
 	return 0, false
 }
 
-// readEntry returns the entry of a row, or nil if it cannot be read.
+// readEntry returns the entry in a row, or nil if it cannot be read.
 func (s *snapshot) readEntry(row int) *store.Entry {
 	if e, ok := s.cachedEntries.Get(row); ok {
 		return e
@@ -49,7 +49,7 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 	var es map[int]*store.Entry
 	r, err := s.log.RecordAt(offset)
 	if err == nil {
-		next := 0 // entries of one record often have consecutive rows, so try the next row first
+		next := 0 // The entries of a record often have consecutive rows, so try the next row first.
 		p := findOpPositions(&r, func(id uint64) (int, bool) {
 			at, ok := next, next < s.len() && s.entryID(next) == id
 			if !ok {
@@ -66,8 +66,8 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 	return s.entryOrFail(row, es[row], err)
 }
 
-// readEntryAtPosition returns the entry of a row if its position in a record is known. Otherwise it
-// returns nil.
+// readEntryAtPosition returns the entry in a row by reading only the bytes of the entry. It returns nil if the
+// position of these bytes is not known.
 func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
 	p, ok := s.opPositions.Load(s.entryField(row, 2))
 	if !ok {
@@ -83,11 +83,10 @@ func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
 	return e
 }
 
-// readEntriesByID returns the entries with these IDs, which must have rows. It reads each record
-// once.
+// readEntriesByID returns the entries with these IDs, each of which must have a row. It reads each record only once.
 func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
-	wanted := map[int64][]uint64{} // IDs by the offset of their record
+	wanted := map[int64][]uint64{} // IDs, by the offset of the record with the entry
 	for i, id := range ids {
 		rows[i], _ = s.findRow(id)
 		if e, ok := s.cachedEntries.Get(rows[i]); ok {
@@ -111,7 +110,7 @@ func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	return found
 }
 
-// entryOrFail returns the entry e of a row. If e is nil, it records an error.
+// entryOrFail returns the entry e in a row. If e is nil, it records err or an error about the row, and returns nil.
 func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
 		s.recordError(errors.Join(
@@ -122,8 +121,7 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 	return e
 }
 
-// decodeAndCache returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
-// isWanted means that all entries are wanted.
+// decodeAndCache is like decodeRows, but also caches the entries.
 func (s *snapshot) decodeAndCache(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	taken, err := decodeRows(s, r, isWanted)
 	s.cacheRows(taken)
@@ -142,7 +140,7 @@ type rowTable interface {
 func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, isWanted)
 	decoded := make(map[int]*store.Entry, len(es))
-	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, use the last version
+	for _, e := range slices.Backward(es) { // If a record has several versions of an entry, use the last version.
 		row, ok := t.findRow(e.ID)
 		if !ok || decoded[row] != nil {
 			continue
@@ -154,15 +152,15 @@ func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[i
 	return decoded, err
 }
 
-// cacheRows caches entries by row. If an entry is already in the cache, cacheRows replaces the
-// entry in the map with the cached entry.
+// cacheRows caches entries by row. If the cache already has the entry of a row, it replaces the entry in decoded by
+// the cached entry.
 func (s *snapshot) cacheRows(decoded map[int]*store.Entry) {
 	for row, e := range decoded {
 		decoded[row] = s.cachedEntries.Put(row, e, EntryBytes(e))
 	}
 }
 
-// EntryBytes returns the approximate memory use of an entry.
+// EntryBytes returns the approximate number of bytes that an entry needs in memory.
 func EntryBytes(e *store.Entry) int {
 	n := 320 + len(e.Name) + len(e.Content)
 	for _, a := range e.Aliases {

@@ -1,4 +1,4 @@
-// This file writes snapshots of an open store while others read and write it.
+// This file writes the snapshot of an open store while the store is in use.
 
 package logstore
 
@@ -16,18 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// frozenState is the store as of one moment. A snapshot can be written from it while other changes are
-// made. It must be released.
+// frozenState is the state of a store at one moment. A snapshot can be written from it while new changes are made. The
+// caller must release it.
 type frozenState struct {
-	epoch       uint64 // epoch of the store at that moment
-	st          *state // a copy of the state without names; the entries are in its order
-	head        snapshotHead
-	offsets     []int64          // offsets of the changes after the state's base
-	baseOffsets map[uint64]int64 // offsets of the records in the log's base, by entry ID, if needed
+	epoch   uint64 // epoch of the log at that moment
+	st      *state // copy of the state without its names; it lists the changed entries in order of ID
+	head    snapshotHead
+	offsets []int64 // offsets of the changes after the base of the state
+	// offset of the record with each entry in the base of the log, by ID (nil if not needed)
+	baseOffsets map[uint64]int64
 }
 
-// freezeState returns a copy of the store's current state, which later changes do not affect. The caller must release
-// it. logmu must be held.
+// freezeState returns a copy of the current state, which later changes do not affect. The caller must hold logmu, and
+// must release the copy.
 func (d *DB) freezeState() (*frozenState, error) {
 	places, err := d.baseEntryOffsets()
 	if err != nil {
@@ -60,7 +61,7 @@ func (f *frozenState) release() {
 	}
 }
 
-// writeSnapshot writes the snapshot.
+// writeSnapshot writes a snapshot of the frozen state.
 func (f *frozenState) writeSnapshot(to io.WriterAt) error {
 	rows := f.st.snapshotRows(f.offsets, f.entryOffset)
 	if err := f.st.readError(); err != nil {
@@ -70,7 +71,7 @@ func (f *frozenState) writeSnapshot(to io.WriterAt) error {
 	return cmp.Or(f.st.readError(), err)
 }
 
-// entryOffset returns the offset of the record with an entry's version.
+// entryOffset returns the offset of the record that contains an entry's version.
 func (f *frozenState) entryOffset(e *store.Entry) int64 {
 	from := f.head.lastSeq - uint64(len(f.offsets))
 	if e.Version > from && e.Version <= f.head.lastSeq {
@@ -82,8 +83,8 @@ func (f *frozenState) entryOffset(e *store.Entry) int64 {
 	return f.baseOffsets[e.ID]
 }
 
-// baseEntryOffsets returns the offsets of the records in the log's base, by entry ID, if a
-// snapshot of the state needs them.
+// baseEntryOffsets returns the offset of the record with each entry in the base of the log, by ID. It returns nil if a
+// snapshot of the state does not need them.
 func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
 	if d.base == 0 || d.st.base != nil {
@@ -92,9 +93,8 @@ func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 	return places, d.eachBaseEntry(func(offset int64, p loggedOp) { places[p.entry.ID] = offset })
 }
 
-// Checkpoint writes the snapshot, from which the next process starts, if enough has changed
-// since the last snapshot. If another process is writing, it leaves the snapshot to the
-// next call.
+// Checkpoint writes the snapshot if enough has changed since the last snapshot. The next process that opens the store
+// starts from it. If another process is writing, Checkpoint does nothing, and a later call can write the snapshot.
 func (d *DB) Checkpoint(ctx context.Context) error {
 	if err := d.checkReady(ctx); err != nil {
 		return err
@@ -106,9 +106,9 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	return err
 }
 
-// updateSnapshot writes the snapshot if much has changed since the last snapshot. Others can read and write the store
-// while the content is written. The file is renamed between the writes of this process, and not at all if another
-// process is writing. If it is not written, the next process only needs more time.
+// updateSnapshot writes the snapshot if much has changed since the last snapshot. Others can use the store while the
+// content is written. If another process is writing, the file is not replaced. The next process then only needs more
+// time to open the store.
 func (d *DB) updateSnapshot(ctx context.Context) error {
 	if !d.opts.WriteDerivedFiles {
 		return nil
@@ -126,8 +126,8 @@ func (d *DB) updateSnapshot(ctx context.Context) error {
 	return d.writeFrozenState(ctx, f, between, between)
 }
 
-// freezeIf returns the frozen state of the store if isWorthwhile returns true. It returns nil if isWorthwhile returns
-// false, if the store is closed, or if the log cannot be read. isWorthwhile is called with logmu held.
+// freezeIf returns a frozen copy of the state if isWorthwhile, which is called with logmu held, returns true.
+// Otherwise it returns nil. It also returns nil if the store is closed or the log cannot be read.
 func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -140,8 +140,8 @@ func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	return d.freezeState()
 }
 
-// isQuickSnapshotDue reports whether a snapshot is worth writing and, according to its number
-// of rows, takes only a few milliseconds. logmu must be held.
+// isQuickSnapshotDue reports whether a snapshot is worth writing and can probably be written in a few milliseconds.
+// The caller must hold logmu.
 func (d *DB) isQuickSnapshotDue() bool {
 	rows, read := d.st.len()+len(d.st.removedNames)+int(d.log.LastSeq()-d.base)/4, d.log.EndOffset()
 	if b := d.st.base; b != nil {
@@ -150,13 +150,13 @@ func (d *DB) isQuickSnapshotDue() bool {
 	return d.checkpointer.isQuick(rows, read) && d.isSnapshotDue()
 }
 
-// isSnapshotDue reports whether much has changed since the snapshot. logmu must be held.
+// isSnapshotDue reports whether enough has changed to write a snapshot. The caller must hold logmu.
 func (d *DB) isSnapshotDue() bool {
 	return d.log.Exists() && d.checkpointer.isWorthwhile(d.st.opsSinceBase, d.st.len())
 }
 
-// writeMissingSnapshot writes the snapshot that was already missing when the store was opened, and uses
-// it as the base of the state.
+// writeMissingSnapshot writes the snapshot that was missing or too old when the store was opened, and makes it the
+// base of the state.
 func (d *DB) writeMissingSnapshot() {
 	if d.opts.ReadOnly {
 		_ = d.updateSnapshot(d.closingCtx)
@@ -174,12 +174,12 @@ func (d *DB) writeMissingSnapshot() {
 	}
 }
 
-// renewSnapshot writes a snapshot, while others can read and write the store, and makes it the base of the state. If
-// another process has written a newer snapshot, renewSnapshot uses that snapshot. Once ctx is done, it does not wait
-// for other processes and ends early. The checkpointer's lock must be held.
+// renewSnapshot writes a snapshot and makes it the base of the state. Others can use the store in the meantime. If
+// another process has written a newer snapshot, renewSnapshot uses that one. When ctx is done, it ends early and does
+// not wait for other processes. The caller must hold the lock of the checkpointer.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.rebaseOnSnapshot(ctx, func() error { return nil }, rebaseIfWorthwhile) == nil {
-		return nil // another process has written a newer snapshot
+		return nil // Another process has written a newer snapshot.
 	}
 	f, err := d.freezeIf(func() bool { return true })
 	if f == nil {
@@ -190,8 +190,8 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		func(put func() error) error { return d.rebaseOnSnapshot(ctx, put, rebaseAlways) })
 }
 
-// writeFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot already contains
-// the last change of that state. begin and end are passed to [DB.writeDerivedFile].
+// writeFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot contains the last
+// change of this state. For begin and end, see [DB.writeDerivedFile].
 func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end func(fn func() error) error) error {
 	return d.writeDerivedFile(d.snapshotName(), f.epoch, begin, func(put func() error) error {
 		return end(func() error {
@@ -209,17 +209,18 @@ func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end fu
 	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
-// rebaseCondition decides when rebaseOnSnapshot uses a snapshot.
+// rebaseCondition says when rebaseOnSnapshot makes the snapshot the base of the state.
 type rebaseCondition int
 
 const (
-	rebaseAlways       rebaseCondition = iota
-	rebaseIfWorthwhile                 // if this frees at least half of the log data that the state keeps in memory
+	rebaseAlways rebaseCondition = iota
+	// The snapshot must free at least half of the log data that the state keeps in memory.
+	rebaseIfWorthwhile
 )
 
-// rebaseOnSnapshot calls put, which may write a snapshot, and then makes the snapshot file the base of the state, so
-// that the state keeps only the later changes in memory. The lock between processes is held during the call. It
-// returns errSnapshot if the file is not newer than the present base, or if the condition is not met.
+// rebaseOnSnapshot calls put, which may write a snapshot, and then makes the snapshot the base of the state. The state
+// then keeps only the later changes in memory. The lock between processes is held during the call. If the snapshot is
+// not newer than the present base, or if the condition is not met, the error is errSnapshot.
 func (d *DB) rebaseOnSnapshot(ctx context.Context, put func() error, condition rebaseCondition) error {
 	return d.withExclusiveLock(ctx, func() error {
 		if err := put(); err != nil {

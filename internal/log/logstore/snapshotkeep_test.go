@@ -1,4 +1,4 @@
-// Snapshots written while stores are open, beside their readers and writers.
+// This file tests snapshots that are written while a store is open and in use.
 
 package logstore
 
@@ -20,14 +20,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// settle waits for the snapshot that is being written.
+// settle waits until no snapshot is being written.
 func settle(m *DB) {
 	m.checkpointer.mu.Lock()
 	defer m.checkpointer.mu.Unlock()
 }
 
-// Random histories of two processes that both make snapshots all the time: what they
-// say is what the log says, whether the snapshot was finished or not.
+// TestSnapshotsWhileOpen tests random histories of two processes that write snapshots all the time. Their answers must
+// agree with the log, whether a snapshot was finished or not.
 func TestSnapshotsWhileOpen(t *testing.T) {
 	renewed := 0
 	for seed := range uint64(30) {
@@ -51,7 +51,7 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range ms { // a check takes the file of a snapshot being written for a rest
+		for _, m := range ms { // A check may mistake the file of a snapshot that is being written for a stale file.
 			if err := m.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 	}
 }
 
-// The log after a snapshot grows with the store, but not beyond what fits into memory.
+// TestTailBound tests that the length of the log after a snapshot grows with the store, but stays within a limit.
 func TestTailBound(t *testing.T) {
 	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
 		if got := maxTailLength(64<<20, n); got != want {
@@ -78,7 +78,7 @@ func TestTailBound(t *testing.T) {
 	}
 }
 
-// countingDisk is a file system that counts the snapshots that are written.
+// countingDisk is a file system that counts the written snapshots.
 type countingDisk struct {
 	*vfs.Mem
 	written *atomic.Int64
@@ -91,8 +91,8 @@ func (f countingDisk) Rename(from, to string) error {
 	return f.Mem.Rename(from, to)
 }
 
-// What was written and read is there while snapshots are made beside it, and the state
-// has little of it in memory.
+// TestSnapshotsBesideWriters tests that all written entries can be read while snapshots are made, and that the state
+// keeps only few of them in memory.
 func TestSnapshotsBesideWriters(t *testing.T) {
 	const writers, writes = 4, 150
 	const least = 4096
@@ -140,8 +140,9 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// An erasure, by another process, while a snapshot is made: no file keeps anything of
-// what was erased. After a compaction it is not used either; after a change it is.
+// TestSnapshotIsOvertaken lets another process redact, compact or change the store while a snapshot is made. After a
+// redaction, no file may contain the erased text. After a compaction, the snapshot must not be used. After a change,
+// it must be used.
 func TestSnapshotIsOvertaken(t *testing.T) {
 	const word = "topsecret"
 	for what, do := range map[string]func(m *DB) error{
@@ -200,8 +201,8 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 	}
 }
 
-// A process that cannot write a snapshot comes to rest on that of another, and goes on
-// without one where there is none.
+// TestSnapshotOfAnotherWhileOpen tests that a process that cannot write a snapshot uses the snapshot of another
+// process, and continues without a snapshot if there is none.
 func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
 	h := newRandomHistory(t, 3)
 	mem := h.fs.(*vfs.Mem)
@@ -239,10 +240,10 @@ func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
 	}
 }
 
-// slowDisk is a file system on which a snapshot is written when the store is being closed.
+// slowDisk is a file system on which writing a snapshot waits until the store is being closed.
 type slowDisk struct {
 	*vfs.Mem
-	begun   chan struct{} // is closed when one is being written
+	begun   chan struct{} // closed when a snapshot is being written
 	closing chan context.Context
 }
 
@@ -265,7 +266,8 @@ func (f slowFile) WriteAt(b []byte, at int64) (int, error) {
 	return f.File.WriteAt(b, at)
 }
 
-// A store that is closed while a snapshot is written leaves nothing of it.
+// TestCloseEndsSnapshot tests that no part of a snapshot remains if the store is closed while the snapshot is being
+// written.
 func TestCloseEndsSnapshot(t *testing.T) {
 	h := newRandomHistory(t, 7)
 	mem := h.fs.(*vfs.Mem)
@@ -293,7 +295,8 @@ func TestCloseEndsSnapshot(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// A store that waits for another process, to write a snapshot, is closed all the same.
+// TestCloseWaitsForNoSnapshot tests that a store can be closed while it waits for another process in order to write a
+// snapshot.
 func TestCloseWaitsForNoSnapshot(t *testing.T) {
 	h := newRandomHistory(t, 6)
 	writer := h.open(Options{})
@@ -325,7 +328,8 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 	checkAndCloseStore(t, writer)
 }
 
-// A process that lives on makes the snapshot that was worth it when it opened the store.
+// TestSnapshotOfAProcessThatLivesOn tests that a process that runs for long writes the snapshot that was due when it
+// opened the store.
 func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 	for _, o := range []Options{
 		{MinSnapshotOps: 5, LongRunCalls: 3},
@@ -352,7 +356,7 @@ func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for !has() { // the goroutine may not have begun
+		for !has() { // The goroutine may not have started yet.
 			runtime.Gosched()
 		}
 		settle(m)
@@ -365,8 +369,7 @@ func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 	}
 }
 
-// A store that was closed opens nothing again, for a reader that was late or for a
-// snapshot that was to be made.
+// TestClosedOpensNothing tests that a closed store opens no file for a late reader or for a pending snapshot.
 func TestClosedOpensNothing(t *testing.T) {
 	h := newRandomHistory(t, 9)
 	writer := h.open(Options{MinSnapshotOps: 1})
@@ -382,7 +385,7 @@ func TestClosedOpensNothing(t *testing.T) {
 	if f, err := m.freezeIf(func() bool { return true }); f != nil || err != nil {
 		t.Errorf("freezeIf() = %+v, %v, want nothing", f, err)
 	}
-	m.st.base.recordError(errSnapshot) // as reading a file that is closed does
+	m.st.base.recordError(errSnapshot) // Reading a closed file records the same error.
 	if e, err := m.EntryByID(1); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("EntryByID() = %+v, %v, want ErrClosed", e, err)
 	}

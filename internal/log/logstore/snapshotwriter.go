@@ -1,5 +1,4 @@
-// This file writes snapshots, from the entries of the log or from the previous snapshot and
-// the changes since.
+// This file writes snapshots. The rows come from the log, or from the previous snapshot and the changes after it.
 
 package logstore
 
@@ -8,7 +7,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// newRow returns the row of an entry whose version is in the record at this offset.
+// newRow returns the snapshot row of an entry. offset is the offset of the record with the entry's version.
 func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
 	r := newRowWithoutForm(e, offset)
 	r.Form = rows.FormNumber(encodeForm(e))
@@ -21,8 +20,8 @@ func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
 		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
-// snapshotRows returns the rows for a snapshot of the state. changes are the offsets of the changes that
-// its base lacks. offset must return the offset of the record that contains an entry's version.
+// snapshotRows returns the rows for a snapshot of the state. changes are the offsets of the changes after the state's
+// base. offset must return the offset of the record with an entry's version.
 func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.computeSummary().encode(), OpIDs: encodeOpIDs(st.rememberedOpIDs()),
 		IsHidden: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}

@@ -1,5 +1,5 @@
-// This file implements the state of a store: its entries after a change. Changes are
-// applied in the same way whether they were read from the file or were just made.
+// This file implements the state of a store: its entries after a certain change. A change is applied to the state in
+// the same way whether it was read from the log or was just made.
 
 package logstore
 
@@ -17,30 +17,30 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// contentBytesPerOp is the number of content bytes that take about as long to read from the log as an op.
+// Reading contentBytesPerOp bytes of content from the log takes about as long as reading an op.
 const contentBytesPerOp = 4096
 
-// minRememberedOpIDs is the minimum number of changes with an op ID whose IDs are remembered.
+// minRememberedOpIDs is the minimum number of op IDs that are remembered.
 const minRememberedOpIDs = 4096
 
-// state has a store's entries after a change. These are the entries of a snapshot, if the store has
-// one, and the entries that changed since. Entries are immutable, and a new version is a new Entry.
-// If the snapshot cannot be read, methods return zero values, and readError returns the error.
+// state contains a store's entries after a change. They are the entries in a snapshot, if there is one, and the
+// entries that changed after the snapshot. Entries are immutable: a new version is a new Entry. If the snapshot cannot
+// be read, methods return zero values, and readError returns the error.
 type state struct {
-	base       *snapshot // may be nil
-	hiddenRows bitmap    // rows of base that were replaced or removed
+	base       *snapshot // snapshot (may be nil)
+	hiddenRows bitmap    // rows of base whose entries were replaced or removed
 
-	changedByName    map[string]*store.Entry // entries that changed
-	changedByID      []*store.Entry          // the same entries, by ID
-	removedNames     map[string]uint64       // removed names and the changes that removed them
+	changedByName map[string]*store.Entry // entries that changed after base
+	changedByID   []*store.Entry          // the same entries, ordered by ID
+	// names of the removed entries, with the numbers of the changes that removed them
+	removedNames     map[string]uint64
 	nextID           uint64
-	rareLabelEntries []*store.Entry // the entries in order that have a label of rareLabelKeys
-	// number of ops that were applied since the base, in which an op counts once more for each
-	// contentBytesPerOp bytes of content
+	rareLabelEntries []*store.Entry // entries with a label whose key is in rareLabelKeys, ordered by ID
+	// number of ops that were applied after base; an op counts once more for each contentBytesPerOp bytes of content
 	opsSinceBase int
 
-	opIDs     map[string]seenOpID // op IDs and their changes, by the keys of the IDs
-	opIDOrder []string            // the keys, oldest first
+	opIDs     map[string]seenOpID // remembered op IDs with their changes, by OpIDKey
+	opIDOrder []string            // keys of opIDs, oldest first
 }
 
 func newState() *state {
@@ -52,8 +52,8 @@ func newState() *state {
 	}
 }
 
-// withBase returns a state that has as its base a later snapshot of the same history. Both states
-// share their op IDs, so changes may be applied to only one of the states.
+// withBase returns the same state with a newer snapshot as its base. Both states share their op IDs, so later changes
+// may be applied to only one of them.
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
@@ -79,13 +79,13 @@ func (st *state) withBase(s *snapshot) *state {
 	return n
 }
 
-// readError returns the error if the base could not be read.
+// readError returns the error if the snapshot could not be read.
 func (st *state) readError() error { return st.base.readError() }
 
 // len returns the number of entries.
 func (st *state) len() int { return st.base.len() - st.hiddenRows.count() + len(st.changedByID) }
 
-// findByName returns the entry with this name, or nil if the name is unknown.
+// findByName returns the entry with this name, or nil if there is none.
 func (st *state) findByName(name string) *store.Entry {
 	if e := st.changedByName[name]; e != nil {
 		return e
@@ -96,7 +96,8 @@ func (st *state) findByName(name string) *store.Entry {
 	return nil
 }
 
-// baseRowOf returns the row of the base with the entry with this name.
+// baseRowOf returns the row of the entry with this name in the snapshot. ok is false if the snapshot has no such entry
+// or the entry was replaced.
 func (st *state) baseRowOf(name string) (row int, ok bool) {
 	if st.base == nil || st.changedByName[name] != nil {
 		return 0, false
@@ -108,7 +109,7 @@ func (st *state) baseRowOf(name string) (row int, ok bool) {
 	return row, ok && !st.hiddenRows.hasBit(row)
 }
 
-// findByID returns the entry with this ID, or nil if the ID is unknown.
+// findByID returns the entry with this ID, or nil if there is none.
 func (st *state) findByID(id uint64) *store.Entry {
 	if i, found := st.searchChangedID(id); found {
 		return st.changedByID[i]
@@ -130,20 +131,20 @@ func (st *state) entriesWithAlias(alias string) (es []*store.Entry) {
 	return es
 }
 
-// baseEntriesWithAlias returns the entries of the base with this alias.
+// baseEntriesWithAlias returns the entries with this alias that are in the snapshot and have not changed since.
 func (st *state) baseEntriesWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
 		for _, id := range st.base.findNumbersByHash(sectionAliases, alias) {
 			if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
-				es = append(es, st.base.readEntry(row)) // the entry is nil if it cannot be read
+				es = append(es, st.base.readEntry(row)) // The entry is nil if it cannot be read.
 			}
 		}
 	}
 	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
-// lastChangeTo returns the number of the last change to an entry with this name, or 0 if no
-// change touched it.
+// lastChangeTo returns the number of the last change that wrote or removed an entry with this name, or 0 if there is
+// none.
 func (st *state) lastChangeTo(name string) uint64 {
 	if e := st.findByName(name); e != nil {
 		return e.Version
@@ -154,18 +155,17 @@ func (st *state) lastChangeTo(name string) uint64 {
 	return st.base.lastRemoval(name)
 }
 
-// applyRecord implements applier.
+// applyRecord implements recordApplier.
 func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if st.base != nil && isRewrite(r, v) {
-		return nil, errSnapshot // the snapshot was made from an earlier version of the file
+		return nil, errSnapshot // The snapshot was made from an earlier version of the file.
 	}
 	deltas := st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), v)
 	return deltas, st.readError()
 }
 
-// isRewrite reports whether a redaction or a recovery wrote the record. If so, earlier
-// records may have changed. A compaction does not count, because it leaves entries
-// unchanged.
+// isRewrite reports whether a redaction or a recovery wrote the record. If so, earlier records may differ from those
+// that were read before. A compaction does not count, because it does not change entries.
 func isRewrite(r *wal.Record, v *recordBody) bool {
 	if r.Type != typeChange {
 		return true
@@ -177,7 +177,7 @@ func isRewrite(r *wal.Record, v *recordBody) bool {
 	return !isCompaction && len(v.reverts) == 0
 }
 
-// applyChange applies a change and returns the deltas.
+// applyChange applies a change to the state and returns the deltas.
 func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []store.Delta {
 	v.stampEntries(seq, changeTime)
 	st.opsSinceBase += len(v.ops)
@@ -190,12 +190,12 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 		e := p.entry
 		switch {
 		case p.isErased:
-			// do not apply anything, because a later version replaced or removed the erased version
+			// Skip an erased op, because a later op replaced or removed the erased version.
 		case p.verb == store.VerbRemove:
 			st.removeEntry(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
-			// An undo may replace an entry that has the same name and a different ID.
+			// An undo may replace an entry with the same name and another ID.
 			if old := st.putEntry(e); old != 0 {
 				deltas = append(deltas, store.Delta{ID: old})
 			}
@@ -207,7 +207,7 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 	return deltas
 }
 
-// rememberOpIDs remembers the op IDs of a change.
+// rememberOpIDs remembers the op IDs with which a change was made.
 func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
 	st.nextID = max(st.nextID, v.nextID)
 	if v.opID != "" {
@@ -227,8 +227,8 @@ func (st *state) rememberedOpIDs() []seenOpID {
 	return ids
 }
 
-// putEntry sets the entry with the name of e. It returns the ID of another entry that had the
-// name before and is removed by this, or 0.
+// putEntry makes e the entry with its name and ID. If this removes another entry that had the name, it returns the ID
+// of that entry, otherwise 0.
 func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	old := st.changedByName[e.Name]
 	switch row, ok := st.base.findRow(e.ID); {
@@ -236,7 +236,7 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		replaced = old.ID
 		st.removeFromChanged(old.ID)
 	case old != nil:
-	case ok && !st.hiddenRows.hasBit(row): // remove the old name, because an ID has only one name
+	case ok && !st.hiddenRows.hasBit(row): // Remove the old name, because an ID has only one name.
 		st.hiddenRows.setBit(row)
 	default:
 		if row, ok := st.baseRowOf(e.Name); ok {
@@ -271,7 +271,7 @@ func (st *state) removeEntry(e *store.Entry, seq uint64) {
 	st.removedNames[e.Name] = seq
 }
 
-// removeFromChanged removes a changed entry from the order.
+// removeFromChanged removes the entry with this ID from changedByID.
 func (st *state) removeFromChanged(id uint64) {
 	if i, found := st.searchChangedID(id); found {
 		st.removeRareLabelEntry(id)
@@ -279,11 +279,12 @@ func (st *state) removeFromChanged(id uint64) {
 	}
 }
 
-// rareLabelKeys are keys of labels that few entries have and that every write looks for.
+// rareLabelKeys are keys of labels that few entries have. Each write searches for such entries, so they are listed
+// separately.
 var rareLabelKeys = []string{store.LabelQuarantine, store.LabelSuspect, store.LabelTaint}
 
-// addRareLabelEntry adds an entry to the entries with a rare label if the entry has such a label. It first drops the
-// earlier version of the entry.
+// addRareLabelEntry adds an entry to rareLabelEntries if it has a rare label. Before, it removes the earlier version
+// of the entry.
 func (st *state) addRareLabelEntry(e *store.Entry) {
 	st.removeRareLabelEntry(e.ID)
 	if slices.ContainsFunc(e.Labels, func(l store.Label) bool { return slices.Contains(rareLabelKeys, l.Key) }) {
@@ -292,14 +293,14 @@ func (st *state) addRareLabelEntry(e *store.Entry) {
 	}
 }
 
-// removeRareLabelEntry removes an entry from the entries with a rare label, if it is one of them.
+// removeRareLabelEntry removes the entry with this ID from rareLabelEntries, if it is there.
 func (st *state) removeRareLabelEntry(id uint64) {
 	if i, found := searchByID(st.rareLabelEntries, id); found {
 		st.rareLabelEntries = slices.Delete(st.rareLabelEntries, i, i+1)
 	}
 }
 
-// selectsRareLabel reports whether a filter selects only entries with a label of rareLabelKeys.
+// selectsRareLabel reports whether a filter selects only entries with a rare label.
 func selectsRareLabel(f store.Filter) bool {
 	return slices.ContainsFunc(f.Terms, func(t store.Term) bool {
 		isRare := func(key string) bool { return slices.Contains(rareLabelKeys, key) }
@@ -307,10 +308,11 @@ func selectsRareLabel(f store.Filter) bool {
 	})
 }
 
-// searchChangedID returns the index of an ID in order, or the index at which the ID has to be inserted.
+// searchChangedID returns the index in changedByID of the entry with this ID, and true. If there is none, it returns
+// the index at which the entry would be inserted, and false.
 func (st *state) searchChangedID(id uint64) (int, bool) { return searchByID(st.changedByID, id) }
 
-// searchByID is like searchChangedID for any list that is ordered by ID.
+// searchByID is like searchChangedID, for any list of entries that is ordered by ID.
 func searchByID(order []*store.Entry, id uint64) (int, bool) {
 	return slices.BinarySearchFunc(order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
@@ -329,7 +331,7 @@ func (st *state) rememberOpID(id string, seq uint64) {
 	}
 }
 
-// bitmap is a set of small numbers.
+// bitmap is a set of small non-negative numbers.
 type bitmap []uint64
 
 func (b bitmap) hasBit(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
@@ -354,7 +356,7 @@ func (b bitmap) all(yield func(int) bool) {
 	}
 }
 
-// encodeOpIDs encodes section 6 of a snapshot.
+// encodeOpIDs encodes op IDs for section 6 of a snapshot.
 func encodeOpIDs(ids []seenOpID) (b []byte) {
 	for _, o := range ids {
 		b = binary.LittleEndian.AppendUint64(b, o.seq)
@@ -363,7 +365,7 @@ func encodeOpIDs(ids []seenOpID) (b []byte) {
 	return b
 }
 
-// decodeOpIDs decodes the op IDs of a snapshot, oldest first.
+// decodeOpIDs decodes section 6 of a snapshot. The oldest op ID is first.
 func decodeOpIDs(b []byte) (ids []seenOpID, err error) {
 	for len(b) > 0 {
 		if len(b) < 9 || len(b) < 9+int(b[8]) {
@@ -397,8 +399,8 @@ func (st *state) getEntry(name string) (store.Entry, error) {
 	return store.Entry{}, &store.NameError{Name: name, Err: store.ErrNotFound}
 }
 
-// yieldEntries yields the entries that the filter selects. It ends at a nil entry, which means that
-// the entry could not be read.
+// yieldEntries yields the entries that the filter selects. At a nil entry, which stands for an entry that could not be
+// read, it ends.
 func yieldEntries(
 	ctx context.Context,
 	es iter.Seq[*store.Entry],

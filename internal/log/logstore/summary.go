@@ -1,5 +1,4 @@
-// This file maintains statistics of a store's entries, so that they are available without
-// reading all entries.
+// This file keeps statistics of the entries, so that they are known without reading all entries.
 
 package logstore
 
@@ -15,18 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// entrySummary has statistics of entries.
+// entrySummary counts entries.
 type entrySummary struct {
-	contentBytes int64               // total size of the contents in bytes
-	counts       map[store.Label]int // number of entries by kind, project and tag, with the same keys as in filters
+	contentBytes int64 // total size of the contents, in bytes
+	// number of entries of each kind, project and tag; the label keys are those of filters
+	counts map[store.Label]int
 }
 
-// addEntry counts an entry n times. A negative n removes the entry again.
+// addEntry counts an entry n times. If n is -1, the entry is subtracted.
 func (s *entrySummary) addEntry(e *store.Entry, n int) {
 	s.addHead(e.Kind, e.Labels, len(e.Content), n)
 }
 
-// addHead counts an entry with this kind, labels and content size n times.
+// addHead counts an entry n times. The entry has this kind, these labels and a content of size bytes.
 func (s *entrySummary) addHead(kind store.Kind, labels []store.Label, size, n int) {
 	s.contentBytes += int64(n * size)
 	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, n)
@@ -44,7 +44,7 @@ func (s *entrySummary) addLabelCount(l store.Label, n int) {
 	}
 }
 
-// encode encodes section 7 of a snapshot.
+// encode encodes the summary for section 7 of a snapshot.
 func (s *entrySummary) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.contentBytes))
 	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
@@ -78,7 +78,7 @@ func decodeSummary(b []byte) (*entrySummary, error) {
 	return s, nil
 }
 
-// computeSummary returns the statistics of the state's entries.
+// computeSummary computes the summary of the entries in the state.
 func (st *state) computeSummary() *entrySummary {
 	s := &entrySummary{counts: map[store.Label]int{}}
 	if b := st.base; b != nil {
@@ -101,7 +101,7 @@ func (st *state) computeSummary() *entrySummary {
 	return s
 }
 
-// SummarizeEntries computes statistics by reading all entries.
+// SummarizeEntries computes the statistics of entries by reading all of them.
 func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
 	sum := entrySummary{counts: map[store.Label]int{}}
 	for e, err := range entries {
@@ -116,7 +116,7 @@ func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary,
 	return out, nil
 }
 
-// extendRange extends the time range of s to include t.
+// extendRange extends the range of creation times in s, so that it includes t.
 func extendRange(s *store.Summary, t time.Time) {
 	if s.Oldest.IsZero() || t.Before(s.Oldest) {
 		s.Oldest = t

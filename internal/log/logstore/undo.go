@@ -23,12 +23,12 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	seqs = slices.Clone(seqs)
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
-	// Read the changes before the lock is acquired, because these changes never change. Whether
-	// later changes exist is checked when the undo is staged.
+	// Read the changes before the lock is acquired. These changes never change, and the staging of the undo checks
+	// whether later changes exist.
 	type step struct {
 		seq uint64
 		p   loggedOp
-		old *store.Version // the previous version (may be nil)
+		old *store.Version // version before the change (nil if the entry did not exist)
 	}
 	var steps []step
 	for _, seq := range seqs {
@@ -61,7 +61,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	r := d.commitChange(ctx, func(g *batch) (*recordBody, error) {
 		v := &recordBody{reverts: seqs, note: "undo of " + joinNumbers(seqs)}
-		was := map[string]*store.Entry{} // the entries before the undo (nil if the entry did not exist)
+		was := map[string]*store.Entry{} // entry with each name before the undo (nil if there was none)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.findEntry(name)
@@ -85,10 +85,10 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return r.seq, r.err
 }
 
-// freeRestoredAliases resolves conflicts between the restored entries of a change and other entries, so that no word
-// identifies two entries. It removes from a restored entry the aliases that another entry has now. If a restored entry
-// did not exist before the change, its name is removed from the aliases of other entries. entryBefore returns the
-// entry that had a name before the change, or nil.
+// freeRestoredAliases keeps the restored entries of a change from having a name or alias that another entry has. It
+// removes from a restored entry each alias that another entry has now. If a restored entry did not exist before the
+// change, its name is removed from the aliases of other entries. entryBefore must return the entry that had a name
+// before the change, or nil.
 func (g *batch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
 	owner := g.ownerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
@@ -108,12 +108,11 @@ func (g *batch) freeRestoredAliases(v *recordBody, entryBefore func(name string)
 	return g.st.readError()
 }
 
-// minOpsForAliasTable is the number of operations in a change from which aliases are looked up in a table. For
-// fewer operations, each lookup searches all entries.
+// minOpsForAliasTable is the minimum number of ops in a change for which a table of aliases is built. For fewer ops,
+// it is faster to search all entries.
 const minOpsForAliasTable = 16
 
-// ownerFinder returns a function that is like g.owner, but is fast for changes of many
-// entries.
+// ownerFinder returns a function that returns the same as g.findOwner, but is fast for a change of many entries.
 func (g *batch) ownerFinder(v *recordBody) func(word, but string) (string, bool) {
 	if len(v.ops) < minOpsForAliasTable {
 		return g.findOwner
@@ -121,14 +120,14 @@ func (g *batch) ownerFinder(v *recordBody) func(word, but string) (string, bool)
 	return g.newAliasTable().findOwner
 }
 
-// aliasTable finds the entries of a batch by their aliases.
+// aliasTable finds the entries of a batch by their names and aliases.
 type aliasTable struct {
 	batch        *batch
-	namesByAlias map[string][]string // names of the entries that may have an alias
+	namesByAlias map[string][]string // names of the entries that may have an alias, by alias
 }
 
-// newAliasTable returns a table for the entries that are not in the snapshot. The snapshot has
-// its own table.
+// newAliasTable returns a table of the entries that are not in the snapshot. For the entries in the snapshot, the
+// snapshot has a table of its own.
 func (g *batch) newAliasTable() *aliasTable {
 	t := &aliasTable{g, map[string][]string{}}
 	add := func(e *store.Entry) {
@@ -170,8 +169,8 @@ func (t *aliasTable) findOwner(word, except string) (name string, ok bool) {
 	return "", false
 }
 
-// isUnchangedSince reports whether the entry still is as the op wrote it. Later changes to the entry do not
-// exist, or were undone.
+// isUnchangedSince reports whether an entry is still as the op wrote it. It is so if no later change touched the
+// entry, or if all later changes were undone.
 func isUnchangedSince(current *store.Entry, p loggedOp) bool {
 	if current == nil || p.verb == store.VerbRemove {
 		return current == nil && p.verb == store.VerbRemove
@@ -183,9 +182,9 @@ func isUnchangedSince(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpPerName returns one op for each name: the last of its ops. The op refers to the change before the first op on
-// the name. A removal removes the entry that had the name in entriesBefore, because an op in between may have restored
-// an earlier entry with the same name and another ID.
+// lastOpPerName returns one op for each name: the last op on the name, but with prevSeq from the first op on the name.
+// If this op is a removal, it removes the entry in entriesBefore, because an op in between may have restored an
+// earlier entry with the same name and another ID.
 func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
@@ -213,9 +212,9 @@ func joinNumbers(seqs []uint64) string {
 	return s
 }
 
-// versionBefore returns the version of an entry before op p of change seq, or nil if the entry did not exist. An
-// earlier op of the same change may have written that version; earlierOps are these ops, and changeBody is the body of
-// the change. It returns an error if the version was erased, or was dropped by a compaction.
+// versionBefore returns the version that an entry had before op p of change seq, or nil if the entry did not exist.
+// changeBody is the body of this change, and earlierOps are the ops before p in it, because one of them may have
+// written that version. It fails if the version was erased or a compaction dropped it.
 func (d *DB) versionBefore(
 	seq uint64,
 	changeBody *recordBody,
@@ -239,8 +238,8 @@ func (d *DB) versionBefore(
 		return nil, err
 	}
 	if first, _ := d.changeRange(); len(vs) == 0 && p.prevSeq < first {
-		// A compaction dropped the previous change, and the base does not have the entry. So the
-		// entry had been removed, or was redacted.
+		// A compaction has dropped the previous change, and the base does not contain the entry. Therefore the entry
+		// was removed or redacted at that time.
 		return nil, nil
 	}
 	if len(vs) == 0 {
@@ -274,18 +273,19 @@ func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (u
 	return d.restoreVersion(ctx, name, seq, &version)
 }
 
-// restoredEntry returns a version's entry in the form in which the context's caller restores it.
-// A person who restores a text does not become its author.
+// restoredEntry returns the entry to write when the caller of ctx restores a version. A person who restores a text
+// does not become its author.
 func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	e := v.Entry.Clone()
-	if v.Source.Actor != "" { // otherwise a compaction kept the version, and the entry itself contains the source
+	if v.Source.Actor != "" { // Otherwise a compaction kept the version, and the entry itself contains the source.
 		e.Source = v.Source
 	}
 	e.Labels = store.KeepTextBy(e.Labels, &e, d.changeSource(ctx).Actor)
 	return e
 }
 
-// restoreVersion restores a version. If wantedVersion is not nil, the entry must have this version.
+// restoreVersion restores the version of an entry that change seq wrote. If wantedVersion is not nil, it fails unless
+// the entry has this version now.
 func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wantedVersion *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err

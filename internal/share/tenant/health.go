@@ -1,4 +1,4 @@
-// This file implements the health check, which tells monitoring whether memories can be read.
+// This file implements the health check, which tells monitoring systems whether memories can be read.
 
 package tenant
 
@@ -9,23 +9,24 @@ import (
 	"time"
 )
 
-// Times for the health check.
+// These are the times of the health check.
 const (
-	healthTimeout = time.Second // timeout of the check
-	healthMaxAge  = time.Second // time for which the result is cached
+	healthTimeout = time.Second // maximum duration of a check
+	healthMaxAge  = time.Second // time for which a result is reused
 )
 
-// Health serves /healthz. A nil Health always reports success.
+// Health serves /healthz. It answers with an error if memories cannot be read. A nil Health always reports success.
 type Health struct {
 	ready func(context.Context) error
 	now   func() time.Time
 
-	lock      chan struct{} // lock for the fields below (concurrent requests share a result)
-	checkTime time.Time     // time of the last check
+	lock      chan struct{} // holds one value while the fields below are in use; concurrent requests share a result
+	checkTime time.Time     // time when err was determined
 	err       error
 }
 
-// NewHealth returns a Health that calls ready. The text of ready's error is visible to everybody.
+// NewHealth returns a Health that calls ready to find out whether memories can be read. Everybody can see the text of
+// the error that ready returns.
 func NewHealth(ready func(context.Context) error, now func() time.Time) *Health {
 	return &Health{ready: ready, now: now, lock: make(chan struct{}, 1)}
 }
@@ -40,7 +41,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// checkReady returns the result of ready, which is at most a second old.
+// checkReady returns the result of ready. The result may be up to healthMaxAge old.
 func (h *Health) checkReady() error {
 	if h == nil {
 		return nil
@@ -48,7 +49,7 @@ func (h *Health) checkReady() error {
 	h.lock <- struct{}{}
 	defer func() { <-h.lock }()
 	if now := h.now(); h.checkTime.IsZero() || now.Sub(h.checkTime) >= healthMaxAge {
-		// Not the context of the request, because other requests share the result.
+		// Do not use the context of the request, because other requests share the result.
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 		defer cancel()
 		h.err = h.ready(ctx)

@@ -1,4 +1,4 @@
-// Tests that probes of health share an answer, which is not older than a second.
+// This file tests that health checks share a result that is at most a second old.
 
 package tenant
 

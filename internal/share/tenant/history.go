@@ -1,4 +1,4 @@
-// This file applies the limits to undo and restore: restored text counts like written text.
+// This file applies a tenant's limits to undo and restore, because restored text needs as much room as new text.
 
 package tenant
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// WrapHistory wraps a history so that its changes are subject to the limit (see
-// [oxbow.Options.History]). If l is nil, it returns h.
+// WrapHistory returns a history that refuses changes that the limit does not allow (see [oxbow.Options.History]). If l
+// is nil, it returns h.
 func (l *Limit) WrapHistory(h oxbow.Historian) oxbow.Historian {
 	if l == nil {
 		return h
@@ -19,17 +19,17 @@ func (l *Limit) WrapHistory(h oxbow.Historian) oxbow.Historian {
 	return &limitedHistory{h, l}
 }
 
-// limitedHistory is a history whose changes are subject to a limit.
+// limitedHistory is a history that refuses changes that the limit does not allow.
 type limitedHistory struct {
 	oxbow.Historian
 	limit *Limit
 }
 
-// ReadsFrom returns the history that s reads (see [oxbow.Options.History]).
+// ReadsFrom returns the history from which s reads (see [oxbow.Options.History]).
 func (s *limitedHistory) ReadsFrom() oxbow.Historian { return s.Historian }
 
-// allowOps is like [Limit.Allow]. It allows an empty change, so that the store can report the
-// mistake in the call.
+// allowOps is like [Limit.Allow], but returns err if err is not nil. It allows a call without ops, so that the store
+// can report the mistake.
 func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error) error {
 	if err != nil || len(ops) == 0 {
 		return err
@@ -37,7 +37,7 @@ func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error
 	return s.limit.Allow(ctx, s.Historian, ops)
 }
 
-// Apply implements [oxbow.Store]. Packages that plan an undo themselves call it.
+// Apply implements [oxbow.Store]. Packages that plan an undo by themselves call Apply.
 func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err := s.allowOps(ctx, ops, nil); err != nil {
 		return err
@@ -83,8 +83,8 @@ func (s *limitedHistory) allowRestore(ctx context.Context, name string, seq uint
 	return s.allowOps(ctx, ops, err)
 }
 
-// undoOps returns ops that are equivalent to undoing the changes. The ops restore each entry to the
-// version that it had before the first of the changes.
+// undoOps returns ops with the same effect as undoing the changes: they restore each entry to its version before the
+// first of the changes.
 func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -112,8 +112,8 @@ func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbo
 	return ops, nil
 }
 
-// appendRestore appends an op that restores the named entry to its version in change seq. If seq is 0 or the
-// change removed the entry, the op removes it.
+// appendRestore appends to ops the op that restores the named entry to its version in change seq. If seq is 0, or if
+// this change removed the entry, the op removes the entry.
 func (s *limitedHistory) appendRestore(
 	ctx context.Context,
 	ops []oxbow.Op,

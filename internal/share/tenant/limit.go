@@ -11,36 +11,36 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// Limit enforces the quota of a memory. It is safe for concurrent use.
+// Limit enforces the quota of one memory. It is safe for concurrent use.
 type Limit struct {
 	quota auth.Quota
 	now   func() time.Time
 
 	mu         sync.Mutex // guards the fields below
-	credit     float64    // number of changes that may be made now
-	creditTime time.Time  // time when credit was computed
+	credit     float64    // number of changes that may be made now; it grows with time
+	creditTime time.Time  // time for which credit was computed
 	lastSeq    uint64     // number of the last change in the store
-	grants     []grant    // allowed changes that are not in the store yet, the oldest first
+	grants     []grant    // allowed changes that are not in the store yet, oldest first
 }
 
-// grant describes an allowed change.
+// grant is the size and the time of an allowed change.
 type grant struct {
 	entries int
 	bytes   int64
 	time    time.Time
 }
 
-// maxGrantAge is the time after which an allowed change that is not in the store is considered failed.
+// An allowed change that is not in the store after maxGrantAge has failed.
 const maxGrantAge = 5 * time.Second
 
-// NewLimit returns a limit for the quota. now is the clock.
+// NewLimit returns a limit that enforces the quota. It reads the time with now.
 func NewLimit(q auth.Quota, now func() time.Time) *Limit {
 	return &Limit{quota: q, now: now, credit: float64(q.Writes), creditTime: now()}
 }
 
-// Allow returns an [oxbow.QuotaError] if the changes must not be applied to the store. Changes that
-// only remove entries are subject only to the rate. Changes that are allowed but not stored yet
-// also count, so that concurrent writers cannot exceed the quota.
+// Allow returns an [oxbow.QuotaError] if the ops may not be applied to the store. Ops that only remove entries are
+// refused only if there are too many changes in a short time. Changes that are allowed but not stored yet count as
+// well, so that concurrent writers cannot exceed the quota.
 func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error {
 	if len(ops) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	return nil
 }
 
-// checkQuota returns an error if the memory would exceed the quota with the change. l.mu must be held.
+// checkQuota returns an error if the memory would exceed the quota after the change g. The caller must hold l.mu.
 func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
 	counter := oxbow.CapabilitiesOf(s).Counter
 	if counter == nil {
@@ -100,10 +100,9 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
 	return nil
 }
 
-// newGrant returns the number of entries and bytes that the ops add. bytes is 0 if they only remove
-// entries.
+// newGrant returns the number of entries and of bytes that the ops add. If the ops only remove entries, bytes is 0.
 func newGrant(ops []oxbow.Op) (g grant) {
-	const head = 100 // approximate overhead of a change, in bytes
+	const head = 100 // approximate size of an entry besides its texts, in bytes
 	for _, op := range ops {
 		switch op := op.(type) {
 		case oxbow.Add:

@@ -1,4 +1,4 @@
-// Tests that a memory is held to its quota.
+// This file tests that a memory cannot exceed its quota.
 
 package tenant
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// limited opens a memory that a limit holds to a quota, and returns it with its clock.
+// limited opens a memory with a quota, and returns the memory and its clock.
 func limited(t *testing.T, q auth.Quota) (*oxbow.Memory, *atomic.Int64) {
 	t.Helper()
 	var clock atomic.Int64
@@ -36,7 +36,7 @@ func limited(t *testing.T, q auth.Quota) (*oxbow.Memory, *atomic.Int64) {
 	), &clock
 }
 
-// refused reports whether an error is of that bound.
+// refused reports whether err is a QuotaError for this bound.
 func refused(err error, bound string) bool {
 	e, ok := errors.AsType[*oxbow.QuotaError](err)
 	return ok && e.Bound == bound && errors.Is(err, oxbow.ErrQuota)
@@ -121,7 +121,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// Writers at the same time do not come to more than the quota, and none waits for ever.
+// TestWritersAtOnce tests that concurrent writers cannot exceed the quota and do not wait forever.
 func TestWritersAtOnce(t *testing.T) {
 	m, clock := limited(t, auth.Quota{Entries: 50})
 	var wg sync.WaitGroup
@@ -129,7 +129,8 @@ func TestWritersAtOnce(t *testing.T) {
 	for i := range 32 {
 		wg.Go(func() {
 			for j := range 5 {
-				err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint(i, "-", j%4), Content: "x"}) // some fail
+				// Some of these changes fail.
+				err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint(i, "-", j%4), Content: "x"})
 				switch {
 				case err == nil:
 					made.Add(1)
@@ -153,7 +154,7 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 }
 
-// TestUndo: what undo and restore bring back counts, through a scope too.
+// TestUndo tests that texts that undo or restore brings back count, even through a scope.
 func TestUndo(t *testing.T) {
 	m, clock := limited(t, auth.Quota{Entries: 2, Bytes: 3000, Writes: 1000})
 	ctx := t.Context()

@@ -1,4 +1,4 @@
-// This file counts requests and writes metrics in the text format of Prometheus.
+// This file counts requests and reports the counts in the text format of Prometheus.
 
 package tenant
 
@@ -26,31 +26,30 @@ type Metrics struct {
 
 	mu         sync.Mutex // guards the fields below
 	requests   map[requestKey]int
-	durations  map[string]*histogram // durations by door
+	durations  map[string]*histogram // durations of the requests to each door
 	inProgress int                   // number of requests in progress
 }
 
-// requestKey identifies a counter of requests.
+// requestKey identifies a count of requests: those of one tenant, through one door, with one status code.
 type requestKey struct {
 	tenant, door string
 	code         int
 }
 
-// histogram counts durations. A duration is counted at the first bound that is at least the
-// duration.
+// histogram counts durations. Each duration is counted for the lowest bound that is not below it.
 type histogram struct {
-	counts [12]int // the last element counts the durations above all bounds
+	counts [12]int // The last element counts the durations above the highest bound.
 	sum    float64
 	count  int
 }
 
-// NewMetrics returns empty metrics for a program with that version.
+// NewMetrics returns empty metrics for a server of this program version.
 func NewMetrics(version string, started time.Time) *Metrics {
 	return &Metrics{version: version, startTime: started, requests: map[requestKey]int{},
 		durations: map[string]*histogram{}}
 }
 
-// doorName returns the name of the door (the server's interface) that serves the path, such as "mcp".
+// doorName returns the name of the door, which is the interface that serves a path, such as "mcp".
 func doorName(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
@@ -68,8 +67,8 @@ func doorName(path string) string {
 	return "other"
 }
 
-// beginRequest counts a request that has arrived. The caller must call end when the request is finished.
-// Durations of event streams are not recorded.
+// beginRequest counts a request that is in progress. The caller must call end when the request is finished. The
+// durations of event streams are not recorded.
 func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) {
 	start, door := time.Now(), doorName(path)
 	m.mu.Lock()
@@ -96,7 +95,7 @@ func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) 
 	}
 }
 
-// writeAll writes all metrics, including the pool's.
+// writeAll writes all metrics of the server and of the pool p.
 func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	var b bytes.Buffer
 	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
@@ -104,7 +103,8 @@ func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	fmt.Fprintf(&b, "oxbow_build_info{version=%s} 1\n", quoteLabel(m.version))
 	metric("process_start_time_seconds", "gauge", "When the server started.")
 	fmt.Fprintf(&b, "process_start_time_seconds %d\n", m.startTime.Unix())
-	var stats runtime.MemStats // package runtime/metrics makes a table whenever the program starts
+	// Do not use package runtime/metrics, because it builds a table at each start of the program.
+	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	metric("go_memory_bytes", "gauge", "Memory mapped by the runtime.")
 	fmt.Fprintf(&b, "go_memory_bytes %d\n", stats.Sys)
@@ -126,7 +126,7 @@ func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	return err
 }
 
-// writeRequests writes the metrics of requests. m.mu must be held.
+// writeRequests writes the metrics about requests. The caller must hold m.mu.
 func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help string)) {
 	metric("oxbow_requests_total", "counter", "Requests by tenant (none is the server's own home), door and status.")
 	keys := make([]requestKey, 0, len(m.requests))
@@ -172,12 +172,12 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 	}
 }
 
-// quoteLabel quotes the value of a label.
+// quoteLabel returns the value of a label in the form of Prometheus.
 func quoteLabel(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// statusWriter is a response writer that records the status.
+// statusWriter is a response writer that records the status code.
 type statusWriter struct {
 	http.ResponseWriter
 	code int
@@ -191,5 +191,5 @@ func (c *statusWriter) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap is used by [http.ResponseController].
+// Unwrap lets [http.ResponseController] use the original writer.
 func (c *statusWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -1,4 +1,4 @@
-// Tests which tokens read metrics, and what they count.
+// This file tests which tokens can read metrics, and what the metrics count.
 
 package tenant
 

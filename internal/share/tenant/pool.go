@@ -16,33 +16,33 @@ import (
 	"time"
 )
 
-// Home serves a tenant's requests while it is open.
+// Home serves the requests of one tenant until it is closed.
 type Home interface {
 	http.Handler
 	Close() error
 }
 
-// Options configure a pool. Zero fields mean the default.
+// Options configure a pool. A zero field means the default.
 type Options struct {
-	MaxOpen     int           // maximum number of open homes (64 by default)
-	IdleTimeout time.Duration // time after which an unused home is closed (10 minutes by default)
-	Logger      *slog.Logger  // logs errors from closing homes (nil discards them)
+	MaxOpen     int           // maximum number of homes that are open at the same time (0 means 64)
+	IdleTimeout time.Duration // time after which an unused home is closed (0 means 10 minutes)
+	Logger      *slog.Logger  // receives errors from closing homes (nil discards them)
 }
 
-// Pool manages open homes. A home is closed if it was unused for a while, or if the maximum number
-// of homes is open and another home must be opened. A home that serves a request is never closed. A
-// Pool is safe for concurrent use.
+// Pool keeps the homes of tenants open. It closes a home that was not used for a while. It also closes the home that
+// was unused for the longest time if the maximum number of homes is open and another must be opened. A home that
+// serves a request is never closed. A Pool is safe for concurrent use.
 type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options
 
-	mu        sync.Mutex // guards the fields below and the slots
+	mu        sync.Mutex // guards the fields below and the fields of all slots
 	slots     map[string]*homeSlot
 	isClosed  bool
-	openCount int // number of times that any home was opened
+	openCount int // number of times that homes were opened
 }
 
-// homeSlot is a home that is open, being opened, or being closed.
+// homeSlot is a home that is being opened, is open, or is being closed.
 type homeSlot struct {
 	tenant    string
 	ready     chan struct{} // closed when home or err is set
@@ -50,12 +50,12 @@ type homeSlot struct {
 	err       error
 	users     int         // number of requests in progress
 	lastUse   time.Time   // time when the last request ended
-	idleTimer *time.Timer // closes the home when it fires (nil before the first use)
+	idleTimer *time.Timer // timer that closes the home (nil before the first use)
 	isClosing bool
-	closed    chan struct{} // closed after the home was closed
+	closed    chan struct{} // closed when the home was closed
 }
 
-// New returns a pool that opens homes with open. New itself opens no home.
+// New returns a pool without open homes. The pool opens the home of a tenant with open.
 func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
 	p := &Pool{open: open, slots: map[string]*homeSlot{}}
 	if o != nil {
@@ -73,7 +73,8 @@ var (
 	errAllHomesInUse = errors.New("all homes that may be open at once are in use")
 )
 
-// useHome returns the home of a tenant. The home stays open until release is called.
+// useHome returns the home of a tenant, which it opens if necessary. The home stays open until the caller calls
+// release.
 func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func(), err error) {
 	for {
 		s, wait, mustFill, err := p.acquireSlot(tenant)
@@ -104,9 +105,9 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 	}
 }
 
-// acquireSlot returns the slot of a tenant and counts its caller as a user. If mustFill is true, the caller must
-// open the home with fillSlot. If acquireSlot returns no slot, the caller must wait until another home was closed,
-// and try again.
+// acquireSlot returns the slot of a tenant and counts the caller as a user of it. If mustFill is true, the caller must
+// call fillSlot. If another home must be closed first, it returns no slot, and the caller must try again when wait is
+// closed. If all homes are in use, the error is errAllHomesInUse.
 func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustFill bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,15 +139,15 @@ func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mu
 	return s, nil, true, nil
 }
 
-// countHomes returns the number of open homes, and how often homes were opened.
+// countHomes returns how many homes are open, and how many times homes were opened.
 func (p *Pool) countHomes() (open, opened int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.slots), p.openCount
 }
 
-// homeToClose returns the home to close for another home: a home that is already being closed, or the
-// home that has been unused for the longest time. It returns nil if all homes are in use.
+// homeToClose returns the home to close so that another can be opened. It prefers a home that is already being closed.
+// Otherwise it returns the home that was unused for the longest time, or nil if all homes are in use.
 func (p *Pool) homeToClose() (idle *homeSlot) {
 	for _, s := range p.slots {
 		switch {
@@ -159,10 +160,10 @@ func (p *Pool) homeToClose() (idle *homeSlot) {
 	return idle
 }
 
-// fillSlot opens the home of a slot for all requests that wait for it. If it fails, the next request
-// tries again.
+// fillSlot opens the home of a slot for all requests that wait for it. If this fails, the next request opens the home
+// again.
 func (p *Pool) fillSlot(ctx context.Context, s *homeSlot) {
-	s.err = errOpening // remains set if open panics
+	s.err = errOpening // This error remains if open panics.
 	defer func() {
 		if s.err != nil {
 			p.mu.Lock()
@@ -174,7 +175,7 @@ func (p *Pool) fillSlot(ctx context.Context, s *homeSlot) {
 	s.home, s.err = p.open(context.WithoutCancel(ctx), s.tenant)
 }
 
-// releaseSlot ends a request's use of a home.
+// releaseSlot ends the use of a home by one request.
 func (p *Pool) releaseSlot(s *homeSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,7 +184,7 @@ func (p *Pool) releaseSlot(s *homeSlot) {
 		return
 	}
 	if p.slots[s.tenant] != s {
-		return // the home could not be opened
+		return // The home could not be opened.
 	}
 	s.lastUse = time.Now()
 	s.idleTimer = time.AfterFunc(p.opts.IdleTimeout, func() {
@@ -199,7 +200,7 @@ func (p *Pool) releaseSlot(s *homeSlot) {
 	})
 }
 
-// evictHome closes an unused home in a new goroutine. p.mu must be held.
+// evictHome closes an unused home in a new goroutine. The caller must hold p.mu.
 func (p *Pool) evictHome(s *homeSlot) {
 	s.isClosing = true
 	s.idleTimer.Stop()
@@ -214,7 +215,7 @@ func (p *Pool) evictHome(s *homeSlot) {
 	}()
 }
 
-// Close closes all homes. Later requests are refused. Call it only when no request is in progress.
+// Close closes all homes. Later requests are refused. It must be called only when no request is in progress.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.isClosed = true

@@ -1,4 +1,4 @@
-// Tests when homes are opened and closed, and which request goes where.
+// This file tests when homes are opened and closed, and which home serves a request.
 
 package tenant
 
@@ -18,15 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// street is a pool of homes that only say whose they are.
+// street is a pool whose homes answer only with the name of their tenant.
 type street struct {
 	pool *Pool
 
-	mu   sync.Mutex // guards the following
+	mu   sync.Mutex // mu guards the fields below.
 	now  map[string]int
-	log  []string // what was opened and closed
+	log  []string // which homes were opened and closed, in order
 	fail error
-	slow time.Duration // for a home to close
+	slow time.Duration // time that closing a home takes
 }
 
 type house struct {
@@ -54,7 +54,7 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *house) Close() error {
-	<-time.After(h.slow) // of the test's clock
+	<-time.After(h.slow) // This waits on the fake clock of the test.
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now[h.name]--
@@ -82,7 +82,7 @@ func newStreet(o Options) *street {
 
 func secretOf(name string) string { return "a-secret-of-" + name + "-0123" }
 
-// ask sends a request of a tenant, and returns what it gets.
+// ask sends a request of a tenant, and returns the status and the body of the answer.
 func (s *street) ask(t *testing.T, ctx context.Context, name, query string) (int, string) {
 	t.Helper()
 	server := &Server{
@@ -129,7 +129,7 @@ func TestPool(t *testing.T) {
 		time.Sleep(time.Second)
 		get("a")
 		s.want(t, "+a", "+b")
-		get("c") // b was used the longest ago
+		get("c") // Home b was unused for the longest time.
 		s.want(t, "+a", "+b", "-b", "+c")
 		time.Sleep(58 * time.Second)
 		get("a")
@@ -149,7 +149,7 @@ func TestPool(t *testing.T) {
 	})
 }
 
-// A home with a request under way is not closed, however long it lasts.
+// TestInUse tests that a home is not closed while it serves a request, however long the request takes.
 func TestInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreet(Options{MaxOpen: 2, IdleTimeout: time.Minute})
@@ -182,15 +182,15 @@ func TestInUse(t *testing.T) {
 	})
 }
 
-// Many requests of many tenants, with too few places: no home is open twice, and none is
-// closed under a request.
+// TestManyTenants sends many requests of many tenants to a pool with too few places. No home may be open twice, and no
+// home may be closed while it serves a request.
 func TestManyTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreet(Options{MaxOpen: 2, IdleTimeout: 20 * time.Millisecond})
 		s.slow = 7 * time.Millisecond
 		var wg sync.WaitGroup
 		var busy, served int
-		var mu sync.Mutex // guards busy and served
+		var mu sync.Mutex // mu guards busy and served.
 		for i := range 60 {
 			wg.Go(func() {
 				name := string("abc"[i%3])
@@ -225,8 +225,8 @@ func TestManyTenants(t *testing.T) {
 	})
 }
 
-// What could not be opened is tried again by the next request, and a client that leaves
-// does not end it for others.
+// TestFailure tests that the next request tries again to open a home that could not be opened. If a client
+// disconnects, the home must still be opened for others.
 func TestFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreet(Options{})
@@ -247,8 +247,8 @@ func TestFailure(t *testing.T) {
 	})
 }
 
-// TestTooLarge: what has too many bytes for a guard goes to the doors of its tenant, which
-// say so; without a token it does not.
+// TestTooLarge tests that a request whose body is too large for a guard is passed to the home of its tenant, which
+// refuses it. With an unknown token, it is passed to the handler for requests without a tenant.
 func TestTooLarge(t *testing.T) {
 	s := newStreet(Options{})
 	token := auth.New("a", secretOf("a"), auth.Permissions{})

@@ -1,4 +1,4 @@
-// This file determines the tenant of each request.
+// This file passes each request to the home of its tenant.
 
 package tenant
 
@@ -16,27 +16,25 @@ import (
 // Server serves the requests of all tenants.
 type Server struct {
 	Pool  *Pool
-	Guard auth.Guard // checks the tokens of all tenants
+	Guard auth.Guard // guard that checks the tokens of all tenants
 
-	// NoTenantHandler serves the requests without a tenant: requests of the server's own home, and requests
-	// that will be refused.
+	// NoTenantHandler serves requests without a tenant. These are requests for the server's own home, and requests
+	// that it must refuse.
 	NoTenantHandler http.Handler
 
-	// VisitorTenant returns the tenant for a request without a token, for example from a cookie. It
-	// returns "" if the request identifies no tenant. Visitor must accept only names that the
-	// program itself has issued.
+	// VisitorTenant returns the tenant of a request without a token, for example from a cookie, or "" if the request
+	// has no tenant. It must accept only names that the program itself has issued.
 	VisitorTenant func(http.ResponseWriter, *http.Request) string
 
-	Logger  *slog.Logger // logs details of failures that clients must not see (nil discards them)
+	Logger  *slog.Logger // receives details about failures that clients must not see (nil discards them)
 	Metrics *Metrics
-	Health  *Health // nil if memories can always be read
+	Health  *Health // may be nil if memories can always be read
 
-	// MetadataHandler serves /.well-known/, which describes the provider of tokens. It may be nil.
+	// MetadataHandler serves the paths below /.well-known/, which describe the provider of tokens. It may be nil.
 	MetadataHandler http.Handler
 }
 
-// ServeHTTP implements [http.Handler]. The tenant's home checks the token again, with a guard of
-// its own.
+// ServeHTTP implements [http.Handler]. The home of the tenant checks the token again with its own guard.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &statusWriter{ResponseWriter: w}
 	tenant, end := "", s.Metrics.beginRequest(r.URL.Path)
@@ -44,7 +42,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.MetadataHandler != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
 		s.MetadataHandler.ServeHTTP(answer, r)
-	case r.URL.Path == "/healthz": // no host is refused, because the answer contains nothing about the memories
+	// Requests with any Host are accepted, because the answer contains nothing about the memories.
+	case r.URL.Path == "/healthz":
 		s.Health.ServeHTTP(answer, r)
 	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
@@ -54,8 +53,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveMetrics serves the metrics, which contain the names of all tenants. It requires a token for
-// metrics, or a token without restrictions for the server's own home.
+// serveMetrics serves the metrics, which contain the names of all tenants. The request needs a token for metrics, or a
+// token with all rights to the server's own home.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	t, err := s.Guard.Admit(r)
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
@@ -68,7 +67,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_ = s.Metrics.writeAll(w, s.Pool) // ignore the error: the client has disconnected
+	_ = s.Metrics.writeAll(w, s.Pool) // Ignore the error, because the client has disconnected.
 }
 
 // serveTenant passes a request to the home of a tenant, or to s.NoTenantHandler if tenant is "".
@@ -95,7 +94,8 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 	home.ServeHTTP(w, r)
 }
 
-// requestTenant returns the tenant of a request, or "". A token has priority over a cookie.
+// requestTenant returns the tenant of a request, or "" if it has none. If the request has both a token and a cookie,
+// the token decides.
 func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 	if s.Guard.CheckSite(r) != nil {
 		return ""
@@ -106,7 +106,7 @@ func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 			refused.Status != http.StatusRequestEntityTooLarge {
 			return ""
 		}
-		return t.Tenant // ignore the size, because the tenant's home refuses a request that is too large
+		return t.Tenant // The size of the request does not matter here. The home refuses a request that is too large.
 	}
 	return s.VisitorTenant(w, r)
 }

@@ -1,5 +1,5 @@
-// This file implements the store for an untrusted home. This store is read-only, and marks each
-// entry as foreign.
+// This file implements the read-only memory of a home that the user does not trust. Each entry in it is marked as
+// foreign.
 
 package trust
 
@@ -11,19 +11,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// instructiveLabels lists the labels by which an entry is shown to agents that did not ask for it.
+// instructiveLabels lists the labels because of which an entry is shown to agents that did not ask for it.
 var instructiveLabels = []string{"pinned", "process"}
 
-// NewForeignMemory returns a read-only memory with the entries of m, without a history. The source of all
-// entries has the actor [oxbow.Foreign]. No entry is pinned or has the label process:true. All
-// changes fail with the error refused. Closing the memory closes m.
+// NewForeignMemory returns a read-only memory with the entries of m. In it, the source of each entry has the actor
+// [oxbow.Foreign], and no entry has the labels in instructiveLabels. There is no history. Each change fails with the
+// error refused. Closing the memory closes m.
 func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
 
-// foreignStore offers no optional interface of the store below it, because calls through such an
-// interface would bypass the marks.
+// foreignStore has none of the optional interfaces of the store below it, because calls through such an interface
+// would return entries without the marks.
 type foreignStore struct {
 	store       oxbow.Store
 	closeMemory func() error

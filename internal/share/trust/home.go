@@ -1,4 +1,5 @@
-// This file decides whether a directory can be a home, and collects the facts about a home.
+// This file decides whether a directory can be a home, and collects the facts that decide whether a home belongs to
+// the user.
 
 package trust
 
@@ -19,23 +20,22 @@ import (
 // profiles and skills of the project.
 const DirName = ".oxbow"
 
-// sharedNames lists the names in DirName that people commit on purpose, and those that desktop
+// sharedNames lists the names in a home's directory that people commit on purpose, and the names of files that desktop
 // environments create in any directory. A directory that contains only such names is not a home.
 var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles", "skills", ".gitignore",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isSharedName reports whether a name in DirName does not prove a home, because people share the file or directory
-// on purpose (such as team files), or because the file only switches off hooks. Letter case is ignored, as on
-// most file systems of macOS and Windows.
+// isSharedName reports whether a file or directory with this name does not prove that a directory is a home. People
+// share such files on purpose, for example team files, or the file only switches off hooks. Letter case is ignored, as
+// on most file systems of macOS and Windows.
 func isSharedName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
 }
 
-// MayBeHome reports whether a directory can be a home, judged by its content: the directory is
-// empty, or contains files other than shared files. A directory that exists but cannot be read may
-// be a home.
+// MayBeHome reports whether the content of a directory allows it to be a home: the directory is empty, or contains a
+// name that isSharedName does not accept. A directory that exists but cannot be read may be a home.
 func MayBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -48,20 +48,21 @@ func MayBeHome(dir string) bool {
 // homeFacts are the facts that decide whether a home belongs to the user.
 type homeFacts struct {
 	home, store   string
-	path          string // path of the home with symbolic links resolved
-	link          string // path of the home itself if it is a link, otherwise ""
+	path          string // path of the home without symbolic links
+	link          string // path of the link to the home, or "" if no link leads to it
 	id            sysinfo.FileID
-	fingerprint   string    // fingerprint
-	unsharedNames []string  // names in the home that are not shared
-	oldestChange  time.Time // earliest change of items or of the link, which proves that the home existed
-	trackedNames  []string  // names in the home that git tracks and that are not shared ("." is the home itself)
-	trackedErr    error     // error because of which trackedNames is not known
+	fingerprint   string   // result of [Fingerprint]
+	unsharedNames []string // names in the home that isSharedName does not accept
+	// earliest time at which a file in the home or the link changed, which proves that the home existed then
+	oldestChange time.Time
+	trackedNames []string // unshared names in the home that git tracks ("." is the home itself)
+	trackedErr   error    // error because of which trackedNames is not known
 }
 
 // isTracked reports whether git tracks the name.
 func (f *homeFacts) isTracked(name string) bool { return slices.Contains(f.trackedNames, name) }
 
-// examineHome collects the facts about a home.
+// examineHome collects the facts about a home. store is the path of its store file, or the home itself.
 func examineHome(home, store string) (homeFacts, error) {
 	f := homeFacts{home: home, store: store, path: realPath(home), id: sysinfo.ReadFileID(home)}
 	fi, err := os.Lstat(home)
@@ -74,9 +75,9 @@ func examineHome(home, store string) (homeFacts, error) {
 	}
 	f.fingerprint, err = Fingerprint(home, store)
 	if err != nil {
-		f.fingerprint = layoutFingerprint // ignore the error, because opening the home reports it
+		f.fingerprint = layoutFingerprint // Ignore the error, because opening the home reports it.
 	}
-	// If store and home are equal, the home is a single file, which is the memory itself.
+	// If store and home are equal, the home is a single file, which is the memory.
 	if err := f.readUnsharedNames(); err != nil && store != home {
 		return f, err
 	}
@@ -93,7 +94,7 @@ func (f *homeFacts) readUnsharedNames() error {
 			continue
 		}
 		f.unsharedNames = append(f.unsharedNames, e.Name())
-		if f.link == "" { // otherwise oldestChange is the time of the link
+		if f.link == "" { // If the home is a link, oldestChange is the time of the link.
 			f.updateOldestChange(sysinfo.LastChangeTime(fi))
 		}
 	}
@@ -107,7 +108,7 @@ func (f *homeFacts) updateOldestChange(t time.Time) {
 	}
 }
 
-// readTrackedNames sets trackedNames, for the home's path with and without symbolic links.
+// readTrackedNames sets trackedNames. It asks git about the path of the home with and without symbolic links.
 func (f *homeFacts) readTrackedNames() {
 	for _, path := range slices.Compact([]string{f.home, f.path}) {
 		names, err := git.IndexNames(path)

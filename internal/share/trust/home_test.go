@@ -1,4 +1,4 @@
-// Tests which directories are homes, and which homes are the user's own.
+// This file tests which directories are homes, and which homes belong to the user.
 
 package trust
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// newStore makes a store in a home.
+// newStore creates a store in a home and returns its path.
 func newStore(t *testing.T, home string) (store string) {
 	t.Helper()
 	store = filepath.Join(home, "memory.oxbow")
@@ -29,7 +29,7 @@ func newStore(t *testing.T, home string) (store string) {
 	return store
 }
 
-// newGit makes a repository that tracks the files of a directory below it.
+// newGit creates a repository in dir that tracks the given files.
 func newGit(t *testing.T, dir string, add ...string) {
 	t.Helper()
 	testenv.Program(t, "git", "install git")
@@ -42,7 +42,7 @@ func newGit(t *testing.T, dir string, add ...string) {
 	}
 }
 
-// begunRecord returns a record that began before what the test makes next.
+// begunRecord returns a record that is older than all files that the test creates later.
 func begunRecord(t *testing.T) List {
 	t.Helper()
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
@@ -56,7 +56,7 @@ func begunRecord(t *testing.T) List {
 
 func TestMayBeHome(t *testing.T) {
 	for names, want := range map[string]bool{
-		"":                          true, // An empty directory is a place for a memory.
+		"":                          true, // An empty directory can be a home.
 		"annotations":               false,
 		"Profiles":                  false,
 		"skills team":               false,
@@ -84,7 +84,7 @@ func TestMayBeHome(t *testing.T) {
 
 func TestJudgeUnrecorded(t *testing.T) {
 	began := begunRecord
-	// Begins with its first use
+	// This record starts at its first use, after the home was created.
 	future := func(t *testing.T) List { return List{Dir: filepath.Join(t.TempDir(), "config")} }
 	none := func(*testing.T) List { return List{} }
 	for _, tt := range []struct {
@@ -158,8 +158,8 @@ func write(t *testing.T, path string) {
 	}
 }
 
-// A recorded home goes on to be the user's own when it is moved or damaged, or git tracks
-// its store, but not when another store or somebody's sessions take the place of it.
+// TestJudgeRecorded tests that a recorded home stays the user's own if it is moved or damaged, or if git tracks its
+// store. It does not if its store or its sessions are replaced by others.
 func TestJudgeRecorded(t *testing.T) {
 	other := newStore(t, t.TempDir())
 	for _, tt := range []struct {

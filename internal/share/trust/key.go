@@ -1,5 +1,5 @@
-// This file stores this machine's secret key, with which oxbow recognizes its own texts in a
-// project's files.
+// This file stores a secret key of this machine. With this key, oxbow recognizes texts that it wrote into the files of
+// a project.
 
 package trust
 
@@ -14,7 +14,7 @@ const (
 	keySize = 32
 )
 
-// MachineKey returns this machine's key, or nil if no key has been created yet.
+// MachineKey returns the key of this machine, or nil if the key has not been created yet.
 func (l List) MachineKey() []byte {
 	if key := l.readFile(keyFile); len(key) == keySize {
 		return key
@@ -22,14 +22,14 @@ func (l List) MachineKey() []byte {
 	return nil
 }
 
-// EnsureMachineKey returns the key of this machine, and creates it if necessary. It returns nil if the key
-// cannot be stored.
+// EnsureMachineKey returns the key of this machine, and creates it if necessary. It returns nil if the key cannot be
+// stored.
 func (l List) EnsureMachineKey(ctx context.Context, random io.Reader) []byte {
 	if key := l.MachineKey(); key != nil || random == nil {
 		return key
 	}
 	err := l.replaceFile(ctx, keyFile, func(old []byte) ([]byte, error) {
-		if len(old) == keySize { // another process has just created it
+		if len(old) == keySize { // Another process has just created the key.
 			return old, nil
 		}
 		key := make([]byte, keySize)

@@ -1,5 +1,4 @@
-// This file stores the record of the homes that belong to the user. The record is a JSON lines file
-// outside of all homes.
+// This file stores the record of the homes that belong to the user: a file of JSON lines outside of all homes.
 
 package trust
 
@@ -25,31 +24,34 @@ import (
 
 // Home is a line of the record. It describes a home that belongs to the user.
 type Home struct {
-	Path        string `json:"home"` // path with symbolic links resolved
+	Path        string `json:"home"` // path of the home without symbolic links
 	Fingerprint string `json:"fingerprint"`
-	// Digest of the settings file, which can start sub-agents.
-	Settings     string            `json:"settings,omitempty"`
-	Documents    map[string]string `json:"documents,omitempty"` // digests of the documents, by path in lower case
-	TrackedFiles []string          `json:"parts,omitempty"`     // other files in the home that git tracked at that time
-	ID           sysinfo.FileID    `json:"id,omitzero"`         // identity of the directory
-	Link         string            `json:"link,omitempty"`      // path of the link through which the home is found
-	// IsCreatedHere is set if this machine created the home. Otherwise the user declared the home trusted.
+	// Digest of the settings file that the user trusted. The file can start sub-agents.
+	Settings string `json:"settings,omitempty"`
+	// digests of the documents that the user trusted, by path in lower case
+	Documents map[string]string `json:"documents,omitempty"`
+	// other files in the home that git tracked when the line was written
+	TrackedFiles []string       `json:"parts,omitempty"`
+	ID           sysinfo.FileID `json:"id,omitzero"` // identity of the home's directory in the file system
+	// path of the link that leads to the home ("" if there is none)
+	Link string `json:"link,omitempty"`
+	// IsCreatedHere is set if this machine created the home. Otherwise the user has declared the home trusted.
 	IsCreatedHere bool      `json:"made,omitempty"`
-	Revoked       bool      `json:"revoked,omitempty"` // the trust was revoked
+	Revoked       bool      `json:"revoked,omitempty"` // The user has revoked the trust.
 	Since         time.Time `json:"since"`
 }
 
-// matchesExactly reports whether the line describes the home exactly as it is now. If the store is
-// missing or damaged, fingerprints are not compared.
+// matchesExactly reports whether the line describes the home as it is now. If the store is missing or damaged, the
+// fingerprints are not compared.
 func (h *Home) matchesExactly(f homeFacts) bool {
 	isSameStore := h.Fingerprint == f.fingerprint || f.fingerprint == damagedFingerprint || f.fingerprint == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
-// isForHome reports whether the line is about this home. A copy or a clone at a different path never matches. If the
-// home is at the same path, the line matches if git does not track the home and the home has the same store, because a
-// backup may have been restored there. If the home was moved, the line matches at the new path, because the directory
-// is still the same.
+// isForHome reports whether the line is about this home. The home must be the same directory, which may have been
+// moved. Another directory at the same path also matches if it has the same store and git does not track it, because
+// the user may have restored a backup there. A copy or a clone at another path never matches. A revoked line matches
+// each home at its path.
 func (h *Home) isForHome(f homeFacts) bool {
 	if h.Link != f.link {
 		return false
@@ -62,17 +64,17 @@ func (h *Home) isForHome(f homeFacts) bool {
 	switch isTracked := len(f.trackedNames) > 0; {
 	case h.Fingerprint == f.fingerprint && f.hasStoreID():
 		return isSameDir || (isSamePath && !isTracked)
-	case h.Fingerprint == f.fingerprint, f.fingerprint == "": // the store may have been moved away
+	case h.Fingerprint == f.fingerprint, f.fingerprint == "": // The store may have been moved away.
 		return isSameDir
-	case f.fingerprint == damagedFingerprint: // damage is reported when the store is opened
+	case f.fingerprint == damagedFingerprint: // Opening the store reports the damage.
 		return isSameDir && !isTracked
-	default: // a home without a memory may have got a memory since
+	default: // The home had no memory when the line was written, and may have one now.
 		return h.Fingerprint == "" && isSameDir && !isTracked
 	}
 }
 
-// isSameFile reports whether a and b identify the same directory. If the path is the same, volume
-// numbers are ignored, because they may change, and so are unknown values.
+// isSameFile reports whether a and b identify the same directory. If the path is the same, the volume numbers may
+// differ, because they may change, and an unknown value matches any value.
 func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	if !isSamePath {
 		return a == b && a.CreationTime != 0
@@ -82,13 +84,12 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	return isAnyUnknown || (a.Inode == b.Inode && isSameBirth)
 }
 
-// hasStoreID reports whether the store has an ID of its own, so that the fingerprint identifies
-// the store.
+// hasStoreID reports whether the fingerprint contains the ID of a store.
 func (f *homeFacts) hasStoreID() bool {
 	return strings.HasPrefix(f.fingerprint, storeFingerprintPrefix)
 }
 
-// findHome returns the line of the record for the home.
+// findHome returns the line of the record for a home. ok is false if there is none.
 func (l List) findHome(f homeFacts) (Home, bool) {
 	homes := l.homesContaining(f.path, f.fingerprint, f.id.Inode)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {
@@ -97,7 +98,7 @@ func (l List) findHome(f homeFacts) (Home, bool) {
 	return Home{}, false
 }
 
-// List is the record of trusted homes. Dir is its directory. If Dir is "", nothing can be recorded.
+// List is the record of trusted homes in the directory Dir. If Dir is "", nothing can be recorded.
 type List struct{ Dir string }
 
 const (
@@ -107,9 +108,9 @@ const (
 	lockWait  = 5 * time.Second
 )
 
-// recordStart returns the time at which the record of homes was started on this machine. Since that time, the record
-// contains every home that oxbow creates here. The first call starts the record by creating an empty file, whose
-// modification time is the result. recordStart returns an error if the file cannot be created or examined.
+// recordStart returns the time at which the record was started on this machine. Since that time, the record contains
+// each home that oxbow created here. The first call starts the record by creating an empty file, whose modification
+// time is the result. recordStart fails if the file cannot be created or examined.
 func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
@@ -131,18 +132,17 @@ func (l List) recordStart() (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// StartRecord starts the record, unless it was started before. Homes that exist already count as created
-// by an earlier version of oxbow.
+// StartRecord starts the record, unless it was started before. A home that exists already then counts as created by an
+// earlier version of oxbow.
 func (l List) StartRecord() { _, _ = l.recordStart() }
 
-// Homes returns the recorded homes, which belong to the user. Lines that cannot be read are
-// ignored.
+// Homes returns the recorded homes. Lines that cannot be read are ignored.
 func (l List) Homes() []Home {
 	return slices.DeleteFunc(parseHomes(l.readFile(homesFile)), func(h Home) bool { return h.Revoked })
 }
 
-// homesContaining returns the record's lines that contain one of the words, so that not every command has
-// to parse a long record.
+// homesContaining returns the homes in those lines of the record that contain one of the words. So a command need not
+// parse all lines of a long record.
 func (l List) homesContaining(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(homesFile)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {
@@ -152,14 +152,13 @@ func (l List) homesContaining(words ...string) (homes []Home) {
 	return homes
 }
 
-// quoteWord returns a word in the form in which a line of the record contains it.
+// quoteWord returns a word as it is written in a line of the record.
 func quoteWord(word string) []byte {
 	b, _ := json.Marshal(word)
 	return b
 }
 
-// readFile returns the content of a record file, or nil if the file does not
-// exist.
+// readFile returns the content of a file of the record, or nil if the file cannot be read.
 func (l List) readFile(file string) []byte {
 	if l.Dir == "" {
 		return nil
@@ -171,8 +170,8 @@ func (l List) readFile(file string) []byte {
 	return b
 }
 
-// parseLines returns the JSON values in the lines of a file. Lines that cannot be read, and values without a key, are
-// ignored.
+// parseLines returns the JSON values in the lines of a file. It ignores lines that cannot be parsed, and values for
+// which key returns "".
 func parseLines[T any](file []byte, key func(v *T) string) (values []T) {
 	for line := range bytes.Lines(file) {
 		var v T
@@ -185,8 +184,7 @@ func parseLines[T any](file []byte, key func(v *T) string) (values []T) {
 
 func parseHomes(file []byte) []Home { return parseLines(file, func(h *Home) string { return h.Path }) }
 
-// TrustHome records that the user trusts a home in its present state. If settings is not "", it also
-// records this settings file.
+// TrustHome records that the user trusts a home as it is now, including the settings file settings, unless it is "".
 func (l List) TrustHome(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
 	f, err := examineHome(home, store)
 	if err != nil {
@@ -220,7 +218,7 @@ func (l List) TrustHome(ctx context.Context, home, store, settings string, now t
 	return h, l.putHome(ctx, h)
 }
 
-// addDocument records the digest of a document.
+// addDocument records the digest of the document at path. A missing document is not recorded.
 func (h *Home) addDocument(home, path string) error {
 	path = filepath.FromSlash(path)
 	is, err := fileDigest(filepath.Join(home, path))
@@ -231,13 +229,13 @@ func (h *Home) addDocument(home, path string) error {
 	return err
 }
 
-// newHomeRecord returns the line of the record for a home.
+// newHomeRecord returns the line to record for a home that has these facts.
 func (f *homeFacts) newHomeRecord(now time.Time) Home {
 	return Home{Path: f.path, Link: f.link, Fingerprint: f.fingerprint, ID: f.id, Since: now.UTC()}
 }
 
-// RecordHome records that this machine created a home. Earlier trust of the user in settings and
-// documents is kept.
+// RecordHome records that this machine created a home. If the user trusted settings and documents of the home before,
+// they stay trusted.
 func (l List) RecordHome(ctx context.Context, home, store string, now time.Time) error {
 	f, err := examineHome(home, store)
 	if err != nil {
@@ -257,7 +255,7 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 	return l.putHome(ctx, h)
 }
 
-// putHome replaces the lines for the home's path and link.
+// putHome replaces all lines that have the path or the link of the home by h.
 func (l List) putHome(ctx context.Context, h Home) error {
 	if err := l.changeHomes(ctx, func(homes []Home) []Home {
 		return append(removeHome(homes, h.Path, h.Link), h)
@@ -268,7 +266,7 @@ func (l List) putHome(ctx context.Context, h Home) error {
 	return nil
 }
 
-// RevokeHome revokes the trust in a home. It reports whether the home was recorded.
+// RevokeHome revokes the trust in a home. wasRecorded reports whether the home was in the record.
 func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, err error) {
 	path := realPath(home)
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
@@ -288,7 +286,7 @@ func removeHome(homes []Home, path, link string) []Home {
 	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.Link == link })
 }
 
-// TrustsSettings reports whether a home was trusted with the settings in their present state.
+// TrustsSettings reports whether the user has trusted the settings file of a home in its present state.
 func (l List) TrustsSettings(home, settings string) bool {
 	digest, err := fileDigest(settings)
 	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool {
@@ -296,9 +294,9 @@ func (l List) TrustsSettings(home, settings string) bool {
 	})
 }
 
-// DocumentRefusal returns the reason why a document in a home of the user must not be used, or ""
-// if the document may be used. A document is withheld if git tracks the document and its text
-// differs from the text that the user trusted, because a pull or a checkout may have changed it.
+// DocumentRefusal returns the reason why a document in a home of the user must not be used, or "" if it may be used. A
+// document is refused if git tracks it and its text differs from the text that the user trusted, because a pull or a
+// checkout may have changed it.
 func (l List) DocumentRefusal(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.IndexNames(path)
@@ -309,13 +307,12 @@ func (l List) DocumentRefusal(home, name string) string {
 		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
-		return "" // without an index, git tracks no file in the home
+		return "" // Without an index, git tracks no file in the home.
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }
 
-// VouchesForDocument reports whether a document of a home has not changed since the user trusted
-// the home.
+// VouchesForDocument reports whether a document has not changed since the user trusted its home.
 func (l List) VouchesForDocument(home, name string) bool {
 	is, err := fileDigest(filepath.Join(home, filepath.FromSlash(name)))
 	if err != nil || is == "" {
@@ -326,7 +323,7 @@ func (l List) VouchesForDocument(home, name string) bool {
 	})
 }
 
-// fileDigest returns the SHA-256 digest of a file, or "" if the file does not exist.
+// fileDigest returns the SHA-256 digest of a file in hex, or "" if the file does not exist.
 func fileDigest(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -339,13 +336,13 @@ func fileDigest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// changeHomes replaces the recorded homes by the homes that fn returns.
+// changeHomes replaces the recorded homes by those that fn returns.
 func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
 	return l.replaceFile(ctx, homesFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parseHomes(old))) })
 }
 
-// replaceFile replaces a record file by the content that fn returns. Concurrent calls are
-// serialized.
+// replaceFile replaces the content of a file of the record by the result of fn. It holds a lock, so that concurrent
+// calls do not overwrite each other's changes.
 func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New(
@@ -374,7 +371,7 @@ func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) 
 	return err
 }
 
-// encodeLines encodes each value as a line of JSON.
+// encodeLines returns the values as lines of JSON.
 func encodeLines[T any](values []T) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -385,7 +382,7 @@ func encodeLines[T any](values []T) ([]byte, error) {
 	return out.Bytes(), errors.Join(errs...)
 }
 
-// realPath returns the path with symbolic links resolved, or unchanged if that is impossible.
+// realPath returns a path without symbolic links. If they cannot be resolved, it returns the path unchanged.
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

@@ -1,6 +1,5 @@
-// This file records what oxbow last wrote to files that the user named, such as the output of an
-// export. With this record, oxbow notices that somebody edited such a file, before it replaces the
-// file.
+// This file records the texts that oxbow wrote to files that the user named, such as the output of an export. Before
+// oxbow replaces such a file, it can find out whether somebody has edited the file.
 
 package trust
 
@@ -9,20 +8,18 @@ import (
 	"slices"
 )
 
-// writtenFile is a line of the record. It has a file's path and the digest of the
-// last text that oxbow wrote to the file.
+// writtenFile is a line of the record: the path of a file, and the digest of the last text that oxbow wrote to it.
 type writtenFile struct {
-	Path   string `json:"path"` // path with symbolic links resolved
+	Path   string `json:"path"` // path of the file without symbolic links
 	Digest string `json:"digest"`
 }
 
 const outputsFile = "outputs"
 
-// maxOutputs is the maximum number of files in the record. If there are more, the oldest is removed
-// first.
+// maxOutputs is the maximum number of files in the record. If there are more, the oldest is removed.
 const maxOutputs = 1000
 
-// AddOutput records the digest of an output that was written to a file.
+// AddOutput records that oxbow wrote a text with this digest to a file.
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	path = realPath(path)
 	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
@@ -32,8 +29,7 @@ func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	})
 }
 
-// HasOutput reports whether the digest belongs to the last text that oxbow wrote to
-// the file.
+// HasOutput reports whether the last text that oxbow wrote to a file has this digest.
 func (l List) HasOutput(path, digest string) bool {
 	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFile{realPath(path), digest})
 }

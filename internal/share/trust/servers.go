@@ -1,5 +1,5 @@
-// This file records the servers with which a home was synchronized, in a file outside of the home.
-// Data in the home about servers is not trusted, because it may come from a clone.
+// This file records the servers with which each home is synchronized. The record is outside of all homes, because data
+// in a home may come from a clone and cannot be trusted.
 
 package trust
 
@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Server is a server that the user named for a home.
+// Server is a server with which the user synchronizes a home.
 type Server struct {
 	Home      string    `json:"home"`
 	URL       string    `json:"url"`
-	TokenFile string    `json:"token_file,omitempty"` // file that contains the token ("" if the user named no file)
+	TokenFile string    `json:"token_file,omitempty"` // file with the token for the server ("" if the user named none)
 	Since     time.Time `json:"since"`
 }
 
 const serversFile = "servers"
 
-// Servers returns the servers of a home, in the order in which they were first named. Lines that
-// cannot be read are ignored.
+// Servers returns the servers of a home, in the order in which the user first named them. Lines that cannot be read
+// are ignored.
 func (l List) Servers(home string) []Server {
 	path := realPath(home)
 	return slices.DeleteFunc(parseServers(l.readFile(serversFile)), func(s Server) bool { return s.Home != path })
@@ -41,8 +41,8 @@ func parseServers(b []byte) (servers []Server) {
 	return servers
 }
 
-// AddServer records a home's server and the file with its token. If tokenFile is "", the recorded
-// file is kept.
+// AddServer records a server of a home, and the file with the token for it. If tokenFile is "", a file that is already
+// recorded is kept.
 func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now time.Time) error {
 	s := Server{realPath(home), url, tokenFile, now.UTC()}
 	isServer := func(o Server) bool { return o.Home == s.Home && o.URL == s.URL }
@@ -61,8 +61,7 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 	})
 }
 
-// RemoveServer removes a home's server from the record. It reports whether the server was
-// recorded.
+// RemoveServer removes a server of a home from the record. wasRecorded reports whether it was there.
 func (l List) RemoveServer(ctx context.Context, home, url string) (wasRecorded bool, err error) {
 	path := realPath(home)
 	isServer := func(s Server) bool { return s.Home == path && s.URL == url }

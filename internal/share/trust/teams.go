@@ -1,5 +1,5 @@
-// This file records the repositories whose team files are trusted. It uses a separate file, because
-// versions of oxbow without team files would damage these lines.
+// This file records the repositories whose team files the user trusts. The record is a separate file, because versions
+// of oxbow without team files would damage its lines.
 
 package trust
 
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Team is a repository whose team files are trusted.
+// Team is a repository whose team files the user trusts.
 type Team struct {
-	ID    string    `json:"team"` // URL of the repository's remote, or its path
+	ID    string    `json:"team"` // URL of the repository's remote, or path of the repository
 	Since time.Time `json:"since"`
 }
 
@@ -22,15 +22,14 @@ func (l List) Teams() []Team { return parseTeams(l.readFile(teamsFile)) }
 
 func parseTeams(file []byte) []Team { return parseLines(file, func(t *Team) string { return t.ID }) }
 
-// AddTeam records a repository as trusted.
+// AddTeam records that the user trusts the team files of a repository.
 func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
 	return l.replaceFile(ctx, teamsFile, func(old []byte) ([]byte, error) {
 		return encodeLines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
 	})
 }
 
-// RemoveTeam removes a repository from the record. It reports whether the repository
-// was recorded.
+// RemoveTeam removes a repository from the record. wasRecorded reports whether it was there.
 func (l List) RemoveTeam(ctx context.Context, id string) (wasRecorded bool, err error) {
 	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
 		return false, nil
@@ -51,7 +50,7 @@ type sharedFile struct {
 
 const sharesFile = "shared-entries"
 
-// maxShares is the maximum number of hashes that are stored.
+// maxShares is the maximum number of recorded hashes. If there are more, the oldest are removed.
 const maxShares = 10_000
 
 // AddSharedFile records the hash of a team file that this user wrote.

@@ -1,10 +1,9 @@
-// This file decides whether a home that was found from the working directory may be used.
+// This file decides whether a home may be used that oxbow found by searching from the working directory.
 
-// Package trust decides whether a home that was found from the working directory belongs to the
-// user. A home belongs to the user if this machine created the home, according to a record outside
-// of the working tree, or if the user ran oxbow trust. All other homes are foreign. The entries of
-// a foreign home are marked as foreign, and oxbow writes nothing to the home. Homes that belong to
-// other users, or that other users can write to, are refused. docs/homes.md contains the complete
+// Package trust decides whether a home that oxbow found from the working directory belongs to the user. A home belongs
+// to the user if this machine created it, according to a record outside of the working tree, or if the user ran oxbow
+// trust. All other homes are foreign: their entries are marked as foreign, and oxbow writes nothing to them. Homes
+// that belong to other users, or that other users can write to, are refused. docs/homes.md contains the complete
 // definition.
 package trust
 
@@ -24,34 +23,35 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// State is the result of judging a home.
+// State says whether a home belongs to the user.
 type State string
 
-// The states of a home.
+// These are the states of a home.
 const (
-	// the user named the home, the home is in the data directory, or this machine created the home
+	// The user named the home, it is in the data directory, or this machine created it.
 	Own     State = "own"
-	Trusted State = "trusted" // git tracks the home, and the record says that it belongs to the user
-	Foreign State = "foreign" // the home contains a memory, and nothing shows that it belongs to the user
-	Refused State = "refused" // another user owns the home, or other users can write to it
-	NoHome  State = "none"    // not a home, because it contains no usable memory or is a link that is not followed
+	Trusted State = "trusted" // Git tracks the home, and according to the record the home belongs to the user.
+	Foreign State = "foreign" // The home contains a memory, and nothing shows that it belongs to the user.
+	Refused State = "refused" // Another user owns the home, or other users can write to it.
+	// The directory is not a home, because it contains no usable memory or is a link that oxbow does not follow.
+	NoHome State = "none"
 )
 
-// Verdict is a state and its reason.
+// Verdict is the state of a home and the reason for it.
 type Verdict struct {
 	State  State  `json:"state"`
 	Reason string `json:"why,omitempty"`
-	Mend   string `json:"mend,omitempty"` // advice that tells the user how to make the home usable
+	Mend   string `json:"mend,omitempty"` // advice to the user how to make the home usable
 
-	// IsTrackedLink is set if git tracks the home as a link. Such a home cannot be trusted.
+	// IsTrackedLink is set if git tracks a link that leads to the home. Such a home cannot be trusted.
 	IsTrackedLink bool `json:"-"`
 
-	// Unrecorded is set if the home belongs to the user but differs from the record, because an
-	// earlier version of oxbow created the home or because the home was moved.
+	// Unrecorded is set if the home belongs to the user but the record does not describe it, because an earlier
+	// version of oxbow created the home or because the home was moved.
 	Unrecorded bool `json:"-"`
 }
 
-// Judge decides about a home that was found from the working directory. store is the path of its
+// Judge decides whether a home that was found from the working directory belongs to the user. store is the path of its
 // store file, or the home itself if the layout uses several files.
 func (l List) Judge(home, store string) Verdict {
 	if v, refused := judgeOwner(home, store); refused {
@@ -59,7 +59,7 @@ func (l List) Judge(home, store string) Verdict {
 	}
 	f, err := examineHome(home, store)
 	if err != nil {
-		// ignore the error, because opening the home fails with the same error and names the remedy
+		// Ignore the error, because opening the home fails with the same error and names the remedy.
 		return Verdict{State: Own}
 	}
 	if f.link != "" && f.isTracked(".") {
@@ -87,8 +87,8 @@ func (l List) Judge(home, store string) Verdict {
 	return v
 }
 
-// judgeOwner refuses a home or a store that belongs to another user or that other users can write
-// to. On Windows, it examines neither owners nor access lists.
+// judgeOwner refuses a home or a store that belongs to another user or that other users can write to. On Windows, it
+// checks neither owners nor access lists.
 func judgeOwner(home, store string) (v Verdict, refused bool) {
 	for _, path := range []string{home, store} {
 		switch owner := sysinfo.ReadOwner(path); {
@@ -108,10 +108,9 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 	return Verdict{}, false
 }
 
-// judgeUnrecorded decides about a home that is not in the record. Earlier versions of oxbow
-// recorded only few homes. Therefore a home that existed before the record was started belongs to
-// the user if git tracks nothing in it. A home that appeared later is foreign, because it comes
-// from an archive, a copy or a clone.
+// judgeUnrecorded judges a home that is not in the record. Earlier versions of oxbow recorded only few homes.
+// Therefore a home that is older than the record belongs to the user if git tracks nothing in it. A newer home is
+// foreign, because it comes from an archive, a copy or a clone.
 func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	if f.trackedErr != nil {
 		return f.foreignOrNoHome(fmt.Sprintf(
@@ -132,10 +131,10 @@ func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	}
 	began, err := l.recordStart()
 	switch {
-	case err != nil: // this machine cannot record homes
+	case err != nil: // This machine cannot record homes.
 		return Verdict{State: Own}
 	case len(f.unsharedNames) == 0 && f.link == "":
-		// the home is empty, so a person created it to use it for a memory
+		// The home is empty, so a person created it in order to use it as a home.
 		return Verdict{State: Own, Unrecorded: true}
 	case f.oldestChange.After(began):
 		return f.foreignOrNoHome("there is no record that this machine made it")
@@ -143,9 +142,8 @@ func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreignOrNoHome returns the verdict for a home that is not known to belong to the user. If the home
-// contains a memory, it is a foreign home. Otherwise it is ignored, so that it does not hide a
-// memory of the user.
+// foreignOrNoHome returns the verdict for a home of which nothing shows that it belongs to the user. If the home
+// contains a memory, it is foreign. Otherwise it is ignored, so that it does not hide a memory of the user.
 func (f *homeFacts) foreignOrNoHome(why string) Verdict {
 	v := Verdict{State: Foreign, Reason: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.fingerprint == "" || f.link != "" {
@@ -154,16 +152,16 @@ func (f *homeFacts) foreignOrNoHome(why string) Verdict {
 	return v
 }
 
-// Fingerprints of memories without an identity.
+// These are the fingerprints of memories without an identity.
 const (
-	layoutFingerprint      = "files"   // a memory with a different layout
-	damagedFingerprint     = "damaged" // oxbow's own store with an unreadable header
-	storeFingerprintPrefix = "store:"  // prefix for the fingerprint of a store that has an ID
+	layoutFingerprint      = "files"   // fingerprint of a memory in another layout
+	damagedFingerprint     = "damaged" // fingerprint of oxbow's own store if its header is unreadable
+	storeFingerprintPrefix = "store:"  // prefix of the fingerprint of a store that has an ID
 )
 
-// Fingerprint returns a value that identifies the memory in a home and does not change when the
-// home is written to. For oxbow's own store, this is the identity of the store. For a memory with a
-// different layout, it is a constant. It is "" if the home contains no memory.
+// Fingerprint returns a value that identifies the memory in a home and does not change when the memory changes. For
+// oxbow's own store, it is made from the identity of the store. For a memory in another layout, it is a constant. If
+// the home contains no memory, it is "".
 func Fingerprint(home, store string) (string, error) {
 	if store == home {
 		return layoutFingerprint, nil
@@ -183,7 +181,7 @@ func Fingerprint(home, store string) (string, error) {
 		return "", err
 	}
 	if _, err := wal.HeaderID(head[:n]); err == nil {
-		sum := sha256.Sum256(head[:32]) // magic, version and random identity
+		sum := sha256.Sum256(head[:32]) // These bytes contain the magic, the version and the random identity.
 		return storeFingerprintPrefix + hex.EncodeToString(sum[:16]), nil
 	}
 	if strings.HasSuffix(store, ".oxbow") {
@@ -197,12 +195,12 @@ func (f *homeFacts) trackedName() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.trackedNames[0]))
 }
 
-// unexpectedFile returns a tracked file that the record does not contain, or "". A pull or a checkout may have brought
-// such a file into a home that belongs to the user. The store's files are identified by the fingerprint. Settings and
-// documents are compared with the record when they are used.
+// unexpectedFile returns a file in the home that git tracks and that the record does not contain, or "". A pull or a
+// checkout may have brought such a file into the user's home. It does not compare the files of the store, which the
+// fingerprint identifies, nor settings and documents, which are compared when they are used.
 func (f *homeFacts) unexpectedFile(record Home) string {
 	if f.fingerprint == layoutFingerprint {
-		return "" // the tracked file is the memory itself
+		return "" // The tracked file is the memory itself.
 	}
 	for _, path := range f.trackedNames {
 		name := strings.ToLower(path)

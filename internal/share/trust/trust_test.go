@@ -1,4 +1,4 @@
-// Owners, the record, and what a foreign home serves.
+// This file tests owners, the record of homes, and the memory of a foreign home.
 
 package trust
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// made returns a home with a store in it.
+// made creates a home with a store, and returns both paths.
 func made(t *testing.T) (home, store string) {
 	t.Helper()
 	home = filepath.Join(t.TempDir(), ".oxbow")
@@ -57,7 +57,7 @@ func TestJudgeOwner(t *testing.T) {
 		}
 		want(Own, "")
 		if os.Geteuid() != 0 {
-			continue // only the superuser gives files away
+			continue // Only the superuser can give a file to another user.
 		}
 		if err := os.Chown(path, 4242, -1); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-// Tests that no optional interface of an untrusted home's store bypasses the marks of its entries.
+// This file tests that each optional interface of a foreign home's store returns only marked entries.
 
 package trust
 

@@ -1,5 +1,5 @@
-// Backups that are encrypted: read by age, made by age, damaged, and opened with the
-// wrong key.
+// This file tests encrypted backups: reading them with age, reading backups that age made, damaged backups, and wrong
+// keys.
 
 package backup
 
@@ -21,11 +21,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// secret stands in the memory, and must not stand in a file.
+// secret is a word that is in the memory and must not be in an encrypted file.
 const secret = "swordfish"
 
-// memory returns a memory of some entries, one of them longer than what age
-// encrypts at once.
+// memory returns a memory with some entries. One of them is longer than a block that age encrypts at once.
 func memory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
@@ -41,7 +40,7 @@ func memory(t *testing.T) *oxbow.Memory {
 	return m
 }
 
-// keys returns new keys, in files of the directory.
+// keys returns new keys in files of the directory.
 func keys(t *testing.T, dir, name string) (Keys, *age.X25519Identity) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
@@ -69,7 +68,7 @@ func read(t *testing.T, file string) []byte {
 	return b
 }
 
-// plain returns the bytes of a copy of the memory.
+// plain returns the bytes of an unencrypted copy of the memory.
 func plain(t *testing.T, m *oxbow.Memory) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -79,7 +78,7 @@ func plain(t *testing.T, m *oxbow.Memory) []byte {
 	return b.Bytes()
 }
 
-// names returns the files of a directory.
+// names returns the names of the files in a directory.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	es, err := os.ReadDir(dir)
@@ -93,8 +92,8 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// What is written here is decrypted by the library of age, and what that encrypts
-// is restored here: to the byte.
+// TestBothWays tests that the age library decrypts a backup to the exact bytes, and that a backup that the library
+// encrypted can be restored.
 func TestBothWays(t *testing.T) {
 	m, dir := memory(t), t.TempDir()
 	k, id := keys(t, dir, "key")
@@ -161,8 +160,8 @@ func TestBothWays(t *testing.T) {
 	}
 }
 
-// A backup that is cut or damaged anywhere, or opened with another key, is an error
-// that leaves nothing.
+// TestNothingOfADamagedBackup tests that restoring fails and leaves no file if the backup is cut or damaged anywhere,
+// or the key is wrong.
 func TestNothingOfADamagedBackup(t *testing.T) {
 	m, dir := memory(t), t.TempDir()
 	k, _ := keys(t, dir, "key")
@@ -201,8 +200,8 @@ func TestNothingOfADamagedBackup(t *testing.T) {
 	refused("longer", append(bytes.Clone(good), 'x'), k, oxbow.ErrCorrupt)
 }
 
-// What cannot be written, or whose key does not fit, leaves the backup that was
-// there.
+// TestKeepsTheEarlierBackup tests that an earlier backup stays if a new backup cannot be written or its key does not
+// work.
 func TestKeepsTheEarlierBackup(t *testing.T) {
 	m, dir := memory(t), t.TempDir()
 	k, _ := keys(t, dir, "key")
@@ -244,7 +243,7 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is read or refused.
+// FuzzDecrypt tests that any file is either restored or refused.
 func FuzzDecrypt(f *testing.F) {
 	id, err := age.ParseX25519Identity("AGE-SECRET-KEY-184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU")
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file reads the keys with which a backup is encrypted and decrypted.
+// This file reads the keys for encrypting and decrypting backups.
 
 package backup
 
@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Prefixes of a public age key, a secret age key, and an ssh key.
+// These are the prefixes of a public age key, a secret age key, and an ssh key.
 const (
 	publicKeyPrefix = "age1"
 	secretKeyPrefix = "AGE-SECRET-KEY-"
 	sshKeyPrefix    = "ssh-"
 )
 
-// IsKey reports whether the text is a key and not a file name.
+// IsKey reports whether a text is a key. Otherwise it is the name of a file.
 func IsKey(s string) bool {
 	return strings.HasPrefix(s, publicKeyPrefix) || strings.HasPrefix(s, secretKeyPrefix) ||
 		strings.HasPrefix(s, sshKeyPrefix)
@@ -31,21 +31,21 @@ func IsKey(s string) bool {
 // maxKeyFile is the maximum size of a key file, in bytes.
 const maxKeyFile = 1 << 20
 
-// Keys specify the keys for encrypting or decrypting a backup.
+// Keys name the keys for encrypting or decrypting a backup.
 type Keys struct {
-	Recipients []string // public keys, or files with a public key on each line, in the format of age -R
-	Identity   string   // file with secret keys, in the format of age-keygen (may be empty)
-	Passphrase string   // file that contains a passphrase (may be empty)
+	Recipients []string // public keys, or names of files with one public key on each line, as for age -R
+	Identity   string   // name of a file with secret keys, as age-keygen writes it (may be empty)
+	Passphrase string   // name of a file with a passphrase (may be empty)
 }
 
-// CanEncrypt reports whether the keys can encrypt.
+// CanEncrypt reports whether k names a key for encrypting.
 func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase != "" }
 
-// CanDecrypt reports whether the keys may be able to decrypt.
+// CanDecrypt reports whether k names a key for decrypting. It may be the wrong key.
 func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" }
 
-// readRecipients returns the keys to which a backup is encrypted: a key made from the passphrase, or k.Recipients,
-// which are public keys or files with public keys. It returns an error if there are both.
+// readRecipients returns the keys for encrypting: a key made from the passphrase, or the public keys in k.Recipients.
+// It fails if k names both.
 func (k Keys) readRecipients() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
 		if len(k.Recipients) > 0 {
@@ -89,7 +89,7 @@ func (k Keys) readRecipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// readIdentities reads the keys for decryption.
+// readIdentities returns the keys for decrypting.
 func (k Keys) readIdentities() ([]age.Identity, error) {
 	var all []age.Identity
 	if k.Identity != "" {
@@ -116,7 +116,7 @@ func (k Keys) readIdentities() ([]age.Identity, error) {
 	return all, nil
 }
 
-// readPassphrase reads a passphrase, which is the only line of the file.
+// readPassphrase returns the passphrase in a file, which must be its only line.
 func readPassphrase(file string) (string, error) {
 	text, err := readKeys(file)
 	if err != nil {
@@ -129,7 +129,7 @@ func readPassphrase(file string) (string, error) {
 	return pass, nil
 }
 
-// readKeys reads a file of keys.
+// readKeys returns the content of a key file.
 func readKeys(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -146,8 +146,7 @@ func readKeys(file string) ([]byte, error) {
 	return b, nil
 }
 
-// invalidf returns an error that says which argument of the caller is wrong. It matches
-// [oxbow.ErrInvalid].
+// invalidf returns an error about an argument of the caller. It matches [oxbow.ErrInvalid].
 func invalidf(format string, args ...any) error { return &invalidError{fmt.Sprintf(format, args...)} }
 
 type invalidError struct{ message string }

@@ -19,17 +19,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Errors for a backup that cannot be decrypted. If the backup is damaged, the error matches
-// [oxbow.ErrCorrupt].
+// These errors are returned for a backup that cannot be decrypted. If the backup is damaged, the error matches
+// [oxbow.ErrCorrupt] instead.
 var (
 	ErrEncrypted = errors.New("it is encrypted, and no key was given")
 	ErrKey       = errors.New("none of the keys opens it")
 )
 
-// magic is the beginning of a file in age's format.
+// magic is the beginning of an encrypted file in age's format.
 const magic = "age-encryption.org/"
 
-// IsEncrypted reports whether a file that starts with head is in the format of age.
+// IsEncrypted reports whether a file with this beginning is encrypted in age's format.
 func IsEncrypted(head []byte) bool {
 	for _, m := range []string{magic, armor.Header} {
 		if len(head) >= len(magic) && string(head[:len(magic)]) == m[:len(magic)] {
@@ -39,9 +39,8 @@ func IsEncrypted(head []byte) bool {
 	return false
 }
 
-// Restore writes the store in a backup to a new temporary file in the directory of target, and
-// returns the file's name. The caller must rename or remove the file. If Restore fails, it leaves
-// no file.
+// Restore writes the store in a backup to a new temporary file in the directory of target, and returns the name of
+// this file. The caller must rename or remove it. If Restore fails, no file remains.
 func Restore(ctx context.Context, file string, k Keys, target string) (temp string, err error) {
 	ids, err := k.readIdentities()
 	if err != nil {
@@ -76,11 +75,11 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	return temp, nil
 }
 
-// copyStep is the number of bytes that are written at once.
+// copyStep is the number of bytes that are written between two checks of the context.
 const copyStep = 256 << 10
 
-// RenameRestored renames a file written by [Restore] to file, which must be in the same directory, and
-// syncs the directory. If file exists, the error matches [fs.ErrExist].
+// RenameRestored renames a file from [Restore] to file, which must be in the same directory, and syncs the directory.
+// If file exists, the error matches [fs.ErrExist].
 func RenameRestored(temp, file string) (err error) {
 	dir, name, err := openDir(file)
 	if err != nil {
@@ -90,8 +89,7 @@ func RenameRestored(temp, file string) (err error) {
 	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
-// newDecryptReader returns a reader of the decrypted content. If src is not encrypted, newDecryptReader returns src
-// unchanged.
+// newDecryptReader returns a reader of the decrypted content of src. If src is not encrypted, it returns src.
 func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, copyStep)
 	head, err := in.Peek(len(armor.Header))
@@ -121,7 +119,7 @@ func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	return &damageReader{r: text}, nil
 }
 
-// damageReader reads decrypted data and converts errors to damage errors.
+// damageReader reads decrypted data. If reading fails, it returns an error that says where the backup is damaged.
 type damageReader struct {
 	r         io.Reader
 	readBytes int64
@@ -136,7 +134,8 @@ func (s *damageReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// damageError converts an error from decrypting to a damage error, unless the file could not be read.
+// damageError converts an error of decrypting to a damagedError. after is the number of bytes before the damage. An
+// error of reading the file is returned unchanged.
 func damageError(err error, after int64) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return err
@@ -147,7 +146,7 @@ func damageError(err error, after int64) error {
 	return &damagedError{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
 }
 
-// damagedError is the error for a damaged backup. It matches [oxbow.ErrCorrupt].
+// damagedError says that a backup is damaged. It matches [oxbow.ErrCorrupt].
 type damagedError struct{ message string }
 
 func (e *damagedError) Error() string      { return e.message }

@@ -1,6 +1,5 @@
-// Package backup writes an encrypted copy of a store to a file in age's format
-// (age-encryption.org/v1), and restores encrypted and plain copies. The copy is encrypted while the
-// store is read, so its plain text is never written to the disk.
+// Package backup writes encrypted copies of a store in age's format (age-encryption.org/v1), and restores encrypted
+// and plain copies. A copy is encrypted while the store is read, so its plain text is never on the disk.
 package backup
 
 import (
@@ -18,20 +17,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Written describes a backup that was written, and how it was verified.
+// Written describes a new backup.
 type Written struct {
-	oxbow.CheckReport       // result of checking the store that was copied
+	oxbow.CheckReport       // result of checking the copied store
 	Size              int64 // size of the file, in bytes
-	IsVerified        bool  // the file was decrypted with a key, and the content was equal to the store
+	IsVerified        bool  // The file was decrypted, and its content was equal to the store.
 }
 
-// Write writes an encrypted copy of the store to a file. It is atomic: the file either contains the
-// complete backup, synced to disk, or is unchanged. If the file exists and replace is false, the
-// error matches [fs.ErrExist].
+// Write writes an encrypted copy of the store to a file. The file contains either the complete backup, synced to disk,
+// or its earlier content. If the file exists and replace is false, the error matches [fs.ErrExist].
 //
-// Write checks the store before copying it. Afterwards it reads the file again and compares the
-// file with the written bytes. If k can decrypt the file, Write also decrypts it and compares the
-// content with the store.
+// Before copying the store, Write checks it. Afterwards it reads the file and compares it with the written bytes. If k
+// can decrypt the file, Write also decrypts it and compares the content with the store.
 func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out Written, err error) {
 	to, err := k.readRecipients()
 	if err != nil {
@@ -57,7 +54,7 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	return out, errors.Join(err, d.Discard())
 }
 
-// commitDraft renames the complete new file to its final name and syncs the directory.
+// commitDraft gives the complete new file its final name and syncs the directory.
 func commitDraft(d *vfs.Draft, replace bool) error {
 	if !replace {
 		return d.CommitNew()
@@ -65,8 +62,9 @@ func commitDraft(d *vfs.Draft, replace bool) error {
 	return d.Commit(nil)
 }
 
-// writeVerified writes the encrypted store to the draft d, and reads the draft again to check that it has the written
-// bytes. If ids has keys, it also decrypts the draft, and sets o.IsVerified if the result equals the store.
+// writeVerified writes the encrypted store to the draft d, and reads the draft again to check that it contains the
+// written bytes. If ids contains keys, it also decrypts the draft and sets o.IsVerified if the content equals the
+// store.
 func (o *Written) writeVerified(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -116,17 +114,17 @@ func (o *Written) writeVerified(
 	return nil
 }
 
-// openDir opens the directory of a file, and returns the file's name in it.
+// openDir opens the directory of a file. It also returns the name of the file in this directory.
 func openDir(file string) (dir *vfs.OS, name string, err error) {
 	dir, err = vfs.Dir(filepath.Dir(file))
 	return dir, filepath.Base(file), err
 }
 
-// contextWriter is a writer that fails once the context is done.
+// contextWriter writes to another writer until its context is done. Then it fails.
 type contextWriter struct {
 	ctx    context.Context
 	writer io.Writer
-	sum    hash.Hash // hash of the data written so far (may be nil)
+	sum    hash.Hash // hash of the written data (nil if it is not needed)
 }
 
 func (s *contextWriter) Write(b []byte) (int, error) {

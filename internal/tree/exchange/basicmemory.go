@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// permalinkKey is the key of a note's address, to which other notes and memory:// links refer.
+// permalinkKey is the key of a note's permalink, by which other notes and memory:// links refer to the note.
 const permalinkKey = "permalink"
 
-// readBasicMemory reads a note like a Markdown file, with #tags in the text as tags. The permalink
-// becomes an alias, so that links lead to the note.
+// readBasicMemory reads a note like a Markdown file. #tags in the text become tags. The permalink becomes an alias, so
+// that links to the note can be followed.
 func readBasicMemory(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		opts := o.orDefault()
@@ -40,7 +40,7 @@ func readBasicMemory(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item
 	}
 }
 
-// isBasicMemory reports whether a Markdown file begins like a note that basic-memory has written.
+// isBasicMemory reports whether a file begins like a note that basic-memory has written.
 func isBasicMemory(head []byte) bool {
 	if !mayHavePermalink(head) {
 		return false

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// blockStart is a position where a text may be split. It is a heading, or the first line of a
-// block, such as a paragraph, that follows a blank line.
+// blockStart is a position at which a text may be split: a heading, or the first line of a block, such as a paragraph,
+// after a blank line.
 type blockStart struct {
-	offset int    // byte offset of the line's start
-	end    int    // for a heading: byte offset after its last line
+	offset int    // byte offset of the beginning of the line
+	end    int    // byte offset after the heading (0 for other blocks)
 	line   int    // line number, from 1
-	level  int    // level of the heading, 1 to 6 (0 for a paragraph)
-	text   string // text of the heading, without # and underline
+	level  int    // level of the heading, 1 to 6 (0 for other blocks)
+	text   string // text of the heading without # and underline
 }
 
-// blockStarts yields the positions where the text may be split, in order. A heading that is
-// underlined and follows a blank line is yielded twice: first as a paragraph.
+// blockStarts yields the positions at which a text may be split, in order. A heading with an underline that follows a
+// blank line is yielded twice, first as a paragraph.
 func blockStarts(text string) iter.Seq[blockStart] {
 	return func(yield func(blockStart) bool) {
 		var s blockScanner
@@ -37,29 +37,29 @@ func blockStarts(text string) iter.Seq[blockStart] {
 	}
 }
 
-// blockScanner is the state of the parser after the lines read so far.
+// blockScanner is the state of the scan after the lines that were read so far.
 type blockScanner struct {
-	fence           string // opening marker of the current code block ("" outside of code blocks)
-	isInComment     bool   // inside of <!-- -->
-	afterText       bool   // the previous line was not blank
+	fence           string // marker that opened the current code block ("" outside of code blocks)
+	isInComment     bool   // The scan is inside of a comment <!-- -->.
+	afterText       bool   // The previous line was not blank.
 	block           blockType
-	paragraphOffset int // offset of the current paragraph
+	paragraphOffset int // byte offset of the current paragraph
 	paragraphLine   int
 }
 
-// blockType is the type of block that the next text line would continue.
+// blockType is the type of the block that the next line of text would continue.
 type blockType uint8
 
 const (
-	noBlock    blockType = iota // the next line starts a new block
-	paraBlock                   // a paragraph; a following line of = or - makes it a heading
-	otherBlock                  // a list, a quotation, a table or HTML
+	noBlock    blockType = iota // The next line begins a new block.
+	paraBlock                   // A paragraph. If the next line consists of = or -, the paragraph becomes a heading.
+	otherBlock                  // A list, a quotation, a table or HTML.
 )
 
 func (s *blockScanner) scanLine(text string, off, end, num int, yield func(blockStart) bool) bool {
 	l := strings.TrimRight(text[off:end], "\r\n")
 	rest := strings.TrimLeft(l, " ")
-	// Four spaces or a tab start a code block or continue the previous line.
+	// A line that is indented by four spaces or a tab begins a code block or continues the previous line.
 	indented := len(l)-len(rest) > 3 || strings.HasPrefix(rest, "\t")
 	rest = strings.Trim(rest, " \t")
 	afterText := s.afterText
@@ -94,12 +94,12 @@ func (s *blockScanner) scanLine(text string, off, end, num int, yield func(block
 	return begins()
 }
 
-// isInCodeOrComment reports whether the line is in a code block or a comment. It also detects the end of the
-// code block or comment.
+// isInCodeOrComment reports whether a line is in a code block or a comment. It also records the end of the code block
+// or comment.
 func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
 	switch {
 	case s.fence != "":
-		// a closing marker is at least as long as the opening marker, and no text follows it
+		// A closing marker is at least as long as the opening marker, and no text follows it.
 		isClosing := strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == ""
 		if isClosing && !indented {
 			s.fence = ""
@@ -112,14 +112,14 @@ func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
 	return false
 }
 
-// continueBlock processes a line that is neither a heading nor code.
+// continueBlock processes a line that is neither a heading nor in a code block.
 func (s *blockScanner) continueBlock(text string, off, num int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):
 		s.block = noBlock
 		s.isInComment = !strings.Contains(text[len("<!--"):], "-->")
 	case strings.Trim(text, "-*_ \t") == "":
-		s.block = noBlock // a horizontal rule, or a list item without text
+		s.block = noBlock // The line is a horizontal rule or a list item without text.
 	case beginsOtherBlock(text):
 		s.block = otherBlock
 	case s.block == noBlock:
@@ -129,26 +129,27 @@ func (s *blockScanner) continueBlock(text string, off, num int) {
 	}
 }
 
-// openFence returns the marker that opens a code block (three or more ` or ~), or "".
+// openFence returns the marker that opens a code block (at least three ` or ~), or "" for any other line.
 func openFence(s string) string {
 	c := s[0]
 	if c != '`' && c != '~' {
 		return ""
 	}
 	n := len(s) - len(strings.TrimLeft(s, string(c)))
-	isCode := c == '`' && strings.Contains(s[n:], "`") // code in a line, such as ```x```
+	// The line contains code such as ```x``` and does not open a block.
+	isCode := c == '`' && strings.Contains(s[n:], "`")
 	if n < 3 || isCode {
 		return ""
 	}
 	return s[:n]
 }
 
-// parseATXHeading parses a heading such as "## Title ##".
+// parseATXHeading parses a heading such as "## Title ##". ok is false for any other line.
 func parseATXHeading(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
 	isLevel := 1 <= level && level <= 6
-	isWord := rest != "" && rest[0] != ' ' && rest[0] != '\t' // a tag such as #topic
+	isWord := rest != "" && rest[0] != ' ' && rest[0] != '\t' // The # begins a tag such as #topic.
 	if !isLevel || isWord {
 		return 0, "", false
 	}
@@ -159,8 +160,8 @@ func parseATXHeading(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underlineLevel returns the heading's level if the line underlines a paragraph: 1 for =, 2 for
-// -. It returns 0 for other lines.
+// underlineLevel returns the level of the heading that a line underlines: 1 for a line of =, and 2 for a line of -. It
+// returns 0 for other lines.
 func underlineLevel(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":
@@ -171,7 +172,7 @@ func underlineLevel(s string) int {
 	return 0
 }
 
-// beginsOtherBlock reports whether the line starts a list item, a quotation, a table or HTML.
+// beginsOtherBlock reports whether a line begins a list item, a quotation, a table or HTML.
 func beginsOtherBlock(s string) bool {
 	switch s[0] {
 	case '>', '|', '<':

@@ -1,4 +1,4 @@
-// This file reads chat logs, and the files that contain the dates of the sessions.
+// This file reads chat logs, and files with the dates of chat sessions.
 
 package exchange
 
@@ -84,7 +84,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// setTurns sets the content of the item to the turns.
+// setTurns sets the content of the item to the text of the turns.
 func (it *Item) setTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
@@ -141,7 +141,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	return nil
 }
 
-// eitherField returns the value of the field a or b. If both are present, they must be equal.
+// eitherField returns the value of the field a or b. If the object has both, their values must be equal.
 func eitherField(o object, a, b string, get func(object, string) (string, error)) (string, error) {
 	va, err := get(o, a)
 	if err != nil {
@@ -159,7 +159,7 @@ func eitherField(o object, a, b string, get func(object, string) (string, error)
 	return va, nil
 }
 
-// textOrNumber returns a field that is a string or a number.
+// textOrNumber returns the value of a field that is a string or a number, as a string.
 func (o object) textOrNumber(key string) (string, error) {
 	if raw, ok := o.rawValue(key); ok && strings.IndexByte("-0123456789", raw[0]) >= 0 {
 		return string(raw), nil
@@ -167,8 +167,9 @@ func (o object) textOrNumber(key string) (string, error) {
 	return o.textValue(key)
 }
 
-// sessionText returns a session's turns as text, without the private parts of a person's
-// messages ([text.WithoutPrivate]), the same text without the usual roles, and the names of omitted fields.
+// sessionText returns the turns of a session as text. In content, the role of the speaker precedes each turn. spoken
+// is the same text without the roles in usualRoles. The private parts of a person's messages are left out
+// ([text.WithoutPrivate]). omittedFields lists the fields that are not in the text.
 func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []string, err error) {
 	if raw[0] != '[' {
 		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
@@ -209,12 +210,12 @@ func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []s
 	return b.String(), texts.String(), omittedFields, nil
 }
 
-// usualRoles are the roles of persons and models in a chat log. Another role is part of the text, because it may
-// contain any words.
+// usualRoles are the common roles of persons and models in a chat log. Any other role becomes part of the spoken text,
+// because it may consist of any words.
 var usualRoles = []string{"user", "human", "assistant", "ai", "model", "tool"}
 
-// parseTurn parses a turn of a chat, which is [role, text] or {"role":…,"content":…}. omittedFields lists the
-// other fields of the object, and the parts of the content that are not text.
+// parseTurn parses a turn of a chat, which has the form [role, text] or {"role":…,"content":…}. omittedFields lists
+// the object's other fields and the parts of the content that are not text.
 func parseTurn(raw json.RawMessage) (role, message string, omittedFields []string, err error) {
 	if raw[0] == '[' {
 		pair, err := decodeList("of its parts", raw)
@@ -241,7 +242,8 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	content, ok := o.rawValue("content")
 	switch {
 	case !ok:
-		return role, "", omittedFields, nil // skip the turn, for example a tool call; its fields are in omittedFields
+		// Skip the turn, for example because it is a tool call. Its fields are in omittedFields.
+		return role, "", omittedFields, nil
 	case content[0] == '[':
 		said, more, err := joinParts(content)
 		return role, said, append(omittedFields, more...), err
@@ -253,7 +255,7 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	return role, message, omittedFields, nil
 }
 
-// joinParts joins the text parts of a message.
+// joinParts joins the text parts of a message whose content is a list of parts.
 func joinParts(raw json.RawMessage) (text string, omittedFields []string, err error) {
 	var texts []string
 	for p := range rawjson.EachElement(raw) {
@@ -278,14 +280,13 @@ func joinParts(raw json.RawMessage) (text string, omittedFields []string, err er
 	return strings.Join(texts, "\n"), omittedFields, nil
 }
 
-// readDates reads LongMemEval's questions file, in which haystacks contain the dates of sessions:
+// readDates reads LongMemEval's file of questions, in which haystacks contain the dates of sessions:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
 //
-// It adds the dates to dates, by session ID. If a session has several dates, it keeps the earliest,
-// so that the order of the lines does not matter. Other fields are ignored. It yields an
-// [*ItemError] for each invalid line or date. An error of another type ends the reading and is
-// yielded last.
+// It adds the date of each session to dates, by session ID. If a session has several dates, it keeps the earliest, so
+// that the order of the lines does not matter. Other fields are ignored. It yields an [*ItemError] for each invalid
+// line or date. An error of another type ends the reading and is yielded last.
 func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for l, err := range scanLines(r, ref) {

@@ -1,4 +1,4 @@
-// Tests of chat logs and their dates.
+// This file tests the reading of chat logs and of the dates of their sessions.
 
 package exchange
 
@@ -107,7 +107,7 @@ func TestReadDates(t *testing.T) {
 	}
 }
 
-// A few sessions of LongMemEval come in with the dates of their questions.
+// TestLongMemEval tests that sessions of LongMemEval get the dates from the file of questions.
 func TestLongMemEval(t *testing.T) {
 	fsys := vfs.NewMem()
 	for _, name := range []string{"sessions.jsonl", "questions.jsonl"} {
@@ -124,7 +124,7 @@ func TestLongMemEval(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"sharegpt_6nLR5n5_0": "2023-04-07T16:40:00Z",
-		"sharegpt_kT6YLtX_0": "2023-05-21T02:32:00Z", // the earlier of two
+		"sharegpt_kT6YLtX_0": "2023-05-21T02:32:00Z", // The session has two dates, and the earlier date is used.
 		"sharegpt_cYthigl_0": "2023-05-24T21:44:00Z",
 	} {
 		e, err := s.Get(t.Context(), name)

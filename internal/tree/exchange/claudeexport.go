@@ -1,7 +1,7 @@
 // This file reads the memories and projects in an export of claude.ai. The file memories.json is
-// [{"conversations_memory":TEXT,"project_memories":{PROJECT:TEXT},"account_uuid"}]. The file projects.json,
-// or each file below projects/, has {"uuid","name","description","prompt_template","created_at",
-// "docs":[{"uuid","filename","content","created_at"}]}. The conversations are read elsewhere.
+// [{"conversations_memory":TEXT,"project_memories":{PROJECT:TEXT},"account_uuid"}]. The file projects.json, or each
+// file below projects/, has {"uuid","name","description","prompt_template","created_at",
+// "docs":[{"uuid","filename","content","created_at"}]}. The command oxbow session import reads the conversations.
 
 package exchange
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// readClaudeExport yields an item for each memory, and for the instructions and each document of a
+// readClaudeExport yields an item for each memory, for the instructions of each project, and for each document of a
 // project.
 func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
@@ -48,7 +48,7 @@ var (
 	errNoClaudeRecord = errors.New("is neither a memory nor a project of claude.ai")
 )
 
-// claudeExportItems converts an object of the export.
+// claudeExportItems returns the items in one object of the export.
 func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
 	switch f := rec.fields; {
 	case f.hasKey("conversations_memory") || f.hasKey("project_memories"):
@@ -58,13 +58,13 @@ func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
 	case f.hasKey("docs") || f.hasKey("prompt_template"):
 		return claudeProject(rec, o)
 	case f.hasKey("email_address") || f.hasKey("full_name"):
-		return nil, errNotMemory // skip users.json, which describes the account
+		return nil, errNotMemory // Skip the objects of users.json, which describe the account.
 	}
 	return nil, errNoClaudeRecord
 }
 
-// claudeMemories converts an object of memories.json: the memories from all conversations, and
-// from the conversations of each project.
+// claudeMemories returns the items in an object of memories.json: the memories from all conversations, and those from
+// the conversations of each project.
 func claudeMemories(rec objectAt) (items []Item, err error) {
 	add := func(name, id, content, project string) {
 		if strings.TrimSpace(content) == "" {
@@ -104,8 +104,8 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 	return items, nil
 }
 
-// claudeAccount returns the part of an ID that distinguishes the memories of several accounts: the account's ID
-// in the object, or the name of a file such as memories/ID.json. It is empty if neither is known.
+// claudeAccount returns the ID of the account to which the memories belong, from the object or from a file name such
+// as memories/ID.json. It keeps the memories of several accounts apart. It is "" if neither contains an ID.
 func claudeAccount(rec objectAt) (string, error) {
 	if raw, ok := rec.fields.rawValue("account_uuid"); ok && string(raw) != "null" {
 		id, err := decodeText("account_uuid", raw)
@@ -128,7 +128,7 @@ var (
 		keys: map[string]string{"created_at": "created", "filename": ""}}
 )
 
-// claudeProject converts a project: its description and instructions, and each document.
+// claudeProject returns the items of a project: one for its description and instructions, and one for each document.
 func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
 	name, err := rec.fields.textValue("name")
 	if err != nil {
@@ -157,7 +157,7 @@ func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
 	return items, nil
 }
 
-// claudeDocument converts a document of a project.
+// claudeDocument returns the item for a document of a project.
 func claudeDocument(raw json.RawMessage, project objectAt, projectName string, o *ReadOptions) (Item, error) {
 	doc := objectAt{ref: project.ref}
 	var err error
@@ -181,7 +181,7 @@ func claudeDocument(raw json.RawMessage, project objectAt, projectName string, o
 	return it, nil
 }
 
-// isClaudeExport recognizes the files of the export by their keys.
+// isClaudeExport reports whether a JSON document has the keys of a file in the export.
 func isClaudeExport(h jsonHead) bool {
 	return containsAny(h.keys, "conversations_memory", "project_memories") ||
 		containsAll(h.keys, "uuid", "docs") || containsAll(h.keys, "uuid", "prompt_template")

@@ -1,7 +1,7 @@
-// This file reads claude-mem's memories in two forms. The first form is the file that claude-mem's script
-// export-memories writes, which is {"exportedAt","observations":[…],"summaries":[…],"sessions":[…],"prompts":[…]}. The
-// second form is JSON with rows of the tables observations and session_summaries, such as sqlite3 -json writes. In the
-// tables, lists are strings that contain JSON.
+// This file reads the memories of claude-mem in two forms. The first form is the file that claude-mem's script
+// export-memories writes: {"exportedAt","observations":[…],"summaries":[…],"sessions":[…],"prompts":[…]}. The second
+// form is JSON with rows of the tables observations and session_summaries, as sqlite3 -json prints them. In the rows,
+// a list is a string that contains JSON.
 
 package exchange
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// errPrompt is returned for a prompt of a conversation.
+// errPrompt is returned for the record of a prompt, because the prompt alone is not a memory.
 var errPrompt = errors.New("is a prompt without its answer, and no memory; oxbow session import brings the " +
 	"conversations that the client has kept")
 
@@ -35,7 +35,7 @@ var (
 	claudeMemSummary     = recordForm{format: claudeMem, id: claudeMemID, keys: claudeMemKeys}
 )
 
-// claudeMemSections are the parts of a session's summary, with their titles.
+// claudeMemSections lists the fields of a session summary that become sections, with the title of each.
 var claudeMemSections = [][2]string{
 	{"request", "Request"}, {"investigated", "Investigated"}, {"learned", "Learned"}, {"completed", "Completed"},
 	{"next_steps", "Next steps"}, {"notes", "Notes"},
@@ -58,13 +58,12 @@ var claudeMemProgram = recordProgram{
 	},
 }
 
-// readClaudeMem yields an item for each observation and for each summary of a session.
+// readClaudeMem yields an item for each observation and for each session summary.
 func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.lists), o)
 }
 
-// claudeMemItem converts an observation. The content is the observation's narrative, followed by
-// the facts as a list.
+// claudeMemItem converts an observation to an item. The content consists of the narrative and a list of the facts.
 func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 	rec.fields = unpackedLists(rec.fields)
 	var facts []string
@@ -72,7 +71,7 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 		var err error
 		facts, err = rec.fields.listValue("facts")
 		if err != nil {
-			facts = []string{string(raw)} // keep facts in an unknown form unchanged
+			facts = []string{string(raw)} // If the facts have an unknown form, keep them unchanged.
 		}
 	}
 	if !hasText(rec.fields, "narrative", "text", "title", "subtitle") && len(facts) == 0 {
@@ -88,15 +87,15 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 		form.text = append(form.text, factList)
 	}
 	if !hasText(rec.fields, append(form.text, "subtitle")...) {
-		form.text = []string{"title"} // use the title as the text, because there is no other text
+		form.text = []string{"title"} // Use the title as the text, because the observation has no other text.
 	}
 	return form.toItem(rec, o)
 }
 
-// factList is the name of the field that contains the facts as a Markdown list.
+// factList is the name of an added field that contains the facts as a Markdown list.
 const factList = "\x00facts"
 
-// claudeMemSummaryItem converts the summary of a session to an item. Each part of the summary that is not empty
+// claudeMemSummaryItem converts a session summary to an item. Each field in claudeMemSections that is not empty
 // becomes a section with a heading.
 func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 	rec.fields = unpackedLists(rec.fields)
@@ -127,15 +126,14 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
-		// add a prefix, because observations and summaries are numbered separately
+		// Add a prefix, because an observation may have the same number.
 		it.ID = cleanName("summary/"+it.ID, oxbow.MaxName)
 	}
 	it.addLabel("type", "summary")
 	return it, nil
 }
 
-// unpackedLists returns the fields, where a string that contains a JSON array is replaced by the
-// array.
+// unpackedLists returns the fields with each string that contains a JSON array replaced by this array.
 func unpackedLists(o object) object {
 	o = slices.Clone(o)
 	for i, f := range o {
@@ -151,7 +149,7 @@ func unpackedLists(o object) object {
 	return o
 }
 
-// isClaudeMem recognizes an export of claude-mem, or rows of claude-mem's tables, by the keys.
+// isClaudeMem reports whether a JSON document has the keys of an export of claude-mem or of its tables.
 func isClaudeMem(h jsonHead) bool {
 	row := containsAny(h.keys, "memory_session_id", "sdk_session_id")
 	return containsAll(h.keys, "exportedAt", "totalObservations") || row ||

@@ -1,4 +1,4 @@
-// This file recognizes the copies that sync programs make of a file that two devices changed.
+// This file recognizes conflict copies, which sync programs make if two devices changed the same file.
 
 package exchange
 
@@ -27,8 +27,7 @@ var conflictCopyPattern = sync.OnceValue(func() *regexp.Regexp {
 		`|copia in conflitto|cópia em conflito|conflicterende kopie|конфликтующая копия|競合コピー|冲突副本|衝突複本`)
 })
 
-// isConflictCopy reports whether the name, which may have an ending, belongs to a conflict copy of a
-// file.
+// isConflictCopy reports whether a file name, with or without its extension, is that of a conflict copy.
 func isConflictCopy(base string) bool {
 	if !mayBeConflictCopy(base) {
 		return false

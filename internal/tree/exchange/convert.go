@@ -1,4 +1,4 @@
-// This file converts a memory: it copies all entries into a store of another layout.
+// This file converts a memory to another layout: it copies all entries into another store.
 
 package exchange
 
@@ -17,10 +17,10 @@ import (
 
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
-	// If Adapt is set and the new store refuses an entry, the entry is changed step by step until
-	// the store accepts it. First the labels are removed, except from an entry held back on the
-	// occasion [oxbow.WithoutLabels]. Then the aliases are removed. Then the entry becomes a note.
-	// The report lists the losses. If Adapt is not set, such entries are only reported as refused.
+	// If Adapt is set and the new store refuses an entry, the entry is changed in steps until the store accepts it.
+	// First its labels are removed, unless it is held back on the occasion [oxbow.WithoutLabels]. Then its aliases are
+	// removed. Then it becomes a note. The report lists what was lost. If Adapt is not set, such an entry is only
+	// reported as refused.
 	Adapt bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
 	// or refused so far.
@@ -29,32 +29,31 @@ type ConvertOptions struct {
 
 // ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int            // number of entries written, including adapted entries
-	Adapted []AdaptedEntry // written entries that lost something
+	Entries int            // number of written entries, including adapted entries
+	Adapted []AdaptedEntry // written entries that have lost something
 	Refused []RefusedEntry // entries that were not written
 }
 
 // AdaptedEntry is an entry that was changed so that the new store accepts it.
 type AdaptedEntry struct {
 	Name      string   `json:"name"`
-	LostParts []string `json:"lost"` // data that was removed, such as "labels" or "kind journal"
+	LostParts []string `json:"lost"` // what the entry has lost, such as "labels" or "kind journal"
 }
 
-// RefusedEntry is an entry that the new store does not accept.
+// RefusedEntry is an entry that the new store did not accept.
 type RefusedEntry struct {
 	Name   string `json:"name"`
 	Err    error  `json:"-"`
 	Reason string `json:"why"`
 }
 
-// convertBatch is the maximum number of entries written in a single change.
+// convertBatch is the maximum number of entries that one change writes.
 const convertBatch = 256
 
-// Convert copies all entries from a store to another, ordered by ID. It copies names, kinds,
-// contents, aliases, labels and times of creation, but not the history. The entries get new IDs.
-// Afterwards it reads the new store, and reports what the store accepted but did not keep.
-// Convert returns an error if reading or writing fails. Then the entries before it stay written.
-// An entry that the new store refuses is not an error, but is listed in the report.
+// Convert copies all entries of a store to another store, ordered by ID. It copies names, kinds, contents, aliases,
+// labels and creation times, but not the history. The entries get new IDs. Afterwards Convert reads the new store and
+// reports what the store accepted but did not keep. An entry that the new store refuses is listed in the report.
+// Convert fails if reading or writing fails. The entries that were written before then remain in the new store.
 func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (ConvertReport, error) {
 	if o == nil {
 		o = new(ConvertOptions)
@@ -94,19 +93,19 @@ type converter struct {
 	target  oxbow.Store
 	opts    ConvertOptions
 	report  ConvertReport
-	written map[string]writtenEntry // entries that were written, by name
+	written map[string]writtenEntry // the entries that were written, by name
 }
 
-// writtenEntry describes an entry as it was passed to the new store.
+// writtenEntry describes an entry as it was passed to the new store, for a comparison with what the store has kept.
 type writtenEntry struct {
 	kind    oxbow.Kind
 	created time.Time
 	aliases []string
 	labels  []oxbow.Label
-	sum     digest // of the content
+	sum     digest // digest of the content
 }
 
-// recordWritten records an entry that the new store accepted.
+// recordWritten records an entry that the new store has accepted.
 func (c *converter) recordWritten(add oxbow.Add) {
 	if c.written == nil {
 		c.written = map[string]writtenEntry{}
@@ -115,10 +114,11 @@ func (c *converter) recordWritten(add oxbow.Add) {
 	c.report.Entries++
 }
 
-// compareWritten reads the new store, and reports the entries and parts of entries that it lacks. A store may accept
-// an entry although it cannot store all parts of the entry. For example, a file without front matter has no date.
+// compareWritten reads the new store, and adds to the report the entries and the parts of entries that it has not
+// kept. A store may accept an entry although it cannot store all parts of it. For example, a file without front matter
+// has no date.
 func (c *converter) compareWritten(ctx context.Context) error {
-	rows := map[string]int{} // row of each name in c.rep.Adapted
+	rows := map[string]int{} // index in c.report.Adapted, by name
 	for i, a := range c.report.Adapted {
 		rows[a.Name] = i
 	}
@@ -148,10 +148,10 @@ func (c *converter) compareWritten(ctx context.Context) error {
 	return nil
 }
 
-// errNotStored reports that a store accepted an entry and does not have it.
+// errNotStored says that a store has accepted an entry but does not contain it.
 var errNotStored = errors.New("the layout took it and has no entry with this name")
 
-// missingParts lists the parts of the entry that the stored entry e lacks.
+// missingParts returns the parts of the written entry that the stored entry e lacks.
 func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
 	if e.Kind != w.kind {
 		lost = append(lost, "kind "+w.kind.String())
@@ -171,14 +171,13 @@ func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
 	return lost
 }
 
-// isRefusal reports whether err means that the store does not accept the entry, in contrast to a
-// failure to write.
+// isRefusal reports whether err says that the store does not accept the entry. Other errors mean that writing failed.
 func isRefusal(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// writeBatch writes a batch in a single change. If the store refuses an entry, write makes a separate
-// change for each entry.
+// writeBatch writes a batch in one change. If the store refuses it, writeBatch writes each entry in a change of its
+// own.
 func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil
@@ -245,7 +244,7 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 	}
 }
 
-// refusalReason returns err's message without the text of [oxbow.ErrUnsupported].
+// refusalReason returns the message of err without the text of [oxbow.ErrUnsupported].
 func refusalReason(err error) string {
 	words := oxbow.ErrUnsupported.Error()
 	return strings.TrimSuffix(strings.ReplaceAll(err.Error(), words+": ", ""), ": "+words)

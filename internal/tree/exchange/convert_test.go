@@ -1,4 +1,4 @@
-// Tests of conversion.
+// This file tests the conversion of a memory to another layout.
 
 package exchange_test
 
@@ -17,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// plainStore is a store that holds names and contents of notes alone, and takes
-// no name with a slash.
+// plainStore is a store that stores only names and contents of notes, and refuses names with a slash.
 type plainStore struct {
 	oxbow.Store
 	broken error
@@ -46,7 +45,7 @@ func memory(t *testing.T) *oxbow.Memory {
 	return m
 }
 
-// forgetfulStore accepts everything, and has no place for dates, kinds and some labels.
+// forgetfulStore is a store that accepts every entry, but does not store dates, kinds and some labels.
 type forgetfulStore struct{ oxbow.Store }
 
 func (s forgetfulStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
@@ -63,7 +62,7 @@ func (s forgetfulStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.Store.Apply(ctx, kept...)
 }
 
-// A store that accepts an entry and does not keep all of it is found out, and what is missing is named.
+// TestConvertNamesWhatIsNotKept tests that the report names what a store has accepted but not kept.
 func TestConvertNamesWhatIsNotKept(t *testing.T) {
 	ctx := t.Context()
 	from := memory(t)
@@ -94,7 +93,7 @@ func TestConvert(t *testing.T) {
 	from := memory(t)
 	label := []oxbow.Label{{Key: "tag", Value: "x"}}
 	var ops []oxbow.Op
-	for i := range 600 { // more than a batch
+	for i := range 600 { // These are more entries than a batch may have.
 		ops = append(ops, oxbow.Add{Name: fmt.Sprintf("plain %03d", i), Content: "text"})
 	}
 	ops = append(ops,

@@ -1,5 +1,4 @@
-// This file reads crabtalk's memories. Such a file is recognized by the first bytes, regardless of
-// the file name.
+// This file reads the memories of crabtalk. It recognizes such a file by its first bytes, whatever its name is.
 
 package exchange
 
@@ -12,12 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 )
 
-// maxCRMEM is the maximum size, in bytes, of a crabtalk memory. The file is read into memory as a
-// whole.
+// maxCRMEM is the maximum size, in bytes, of a crabtalk memory, because the whole file is read into memory.
 const maxCRMEM = 1 << 30
 
-// readCRMEM reads a crabtalk memory in any version of its format. The line number of an item is its
-// position among the entries. Names that other stores do not allow are changed, with a warning.
+// readCRMEM reads a crabtalk memory in any version of the format. In a reference, the line number is the position of
+// the entry in the file. A name that other stores do not allow is changed, with a warning.
 func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&boundedReader{

@@ -1,6 +1,6 @@
-// This file reads tables of comma-separated values, such as a spreadsheet that was saved as CSV. The first line names
-// the columns, and each further row is an entry. Each column is treated like the key of the same name in front matter,
-// so that columns such as tags and created have their usual meaning, and other columns become labels.
+// This file reads tables of comma-separated values, such as a spreadsheet that was saved as CSV. The first line
+// contains the names of the columns. Each further row becomes an entry. A column is treated like a front matter key
+// with its name: columns such as tags and created have their usual meaning, and other columns become labels.
 
 package exchange
 
@@ -19,13 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// csvTextColumns are the names of the columns whose texts are the content of an entry.
+// csvTextColumns lists the names of the columns whose texts become the content.
 var csvTextColumns = []string{"content", "text", "note", "body", "memory"}
 
-// csvRow converts a row. A row with an id updates the entry of an earlier import.
+// csvRow says how a row becomes an item. If a row has an id, the item updates the entry that an earlier import made
+// from a row with this id.
 var csvRow = recordForm{format: csvTable, id: []string{"id"}, text: csvTextColumns, keys: map[string]string{}}
 
-// checkTableFile accepts the tables in a directory that was imported with the name of the format.
+// checkTableFile returns nil if a file is a table. It is used if the user names the format and a directory.
 func checkTableFile(file string) error {
 	if isTableFile(file) {
 		return nil
@@ -33,7 +34,7 @@ func checkTableFile(file string) error {
 	return &skippedError{"was passed over: its name ends in none of .csv and .tsv"}
 }
 
-// isTableFile reports whether the name of a file says that the file is a table.
+// isTableFile reports whether the name of a file ends like that of a table.
 func isTableFile(name string) bool {
 	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
 	case ".csv", ".tsv":
@@ -42,10 +43,10 @@ func isTableFile(name string) bool {
 	return false
 }
 
-// csvSeparators are the characters that may separate columns.
+// csvSeparators lists the characters that may separate columns.
 var csvSeparators = []rune{',', ';', '\t'}
 
-// guessSeparator returns the separator that occurs most often in the line with the names of the columns.
+// guessSeparator returns the separator that occurs most often in the line with the column names.
 func guessSeparator(head string) rune {
 	line, _, _ := strings.Cut(head, "\n")
 	separator := csvSeparators[0]
@@ -64,22 +65,22 @@ func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 			return Item{}, errors.New("has no text in the column of the content")
 		}
 		it, err := csvRow.toItem(row, o)
-		it.Origin = ref // an id is unique only in its table
+		it.Origin = ref // The same id may occur in another table, so the origin contains the file.
 		return it, err
 	}}
 	return p.readRecords(csvRows(r, ref), o)
 }
 
-// isTextField reports whether a column has a part of the content.
+// isTextField reports whether a column contains a part of the content.
 func isTextField(f field) bool { return slices.Contains(csvTextColumns, f.key) }
 
-// csvRows yields the rows of a table. Columns without a value are left out. After a row that cannot be parsed, it
-// yields an error and ends, because it is unknown where the next row begins.
+// csvRows yields the rows of a table. It leaves out empty cells. At a row that cannot be parsed, it yields an error
+// and ends, because it is unknown where the next row begins.
 func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
-		head, _ := r.Peek(peekSize) // a shorter file is returned with an error, which the next read reports
+		head, _ := r.Peek(peekSize) // For a shorter file, Peek returns an error, which the next read returns again.
 		if strings.HasPrefix(string(head), "\uFEFF") {
-			_, _ = r.Discard(len("\uFEFF")) // it was peeked, so it can be discarded
+			_, _ = r.Discard(len("\uFEFF")) // The bytes were peeked, so discarding them cannot fail.
 			head = head[len("\uFEFF"):]
 		}
 		t := csvReader{ref: ref, limited: &limitedReader{r: r, remaining: maxLine}}
@@ -108,10 +109,10 @@ type csvReader struct {
 	limited   *limitedReader
 	rows      *csv.Reader
 	names     []string // names of the columns
-	isDamaged bool     // the next row cannot be found
+	isDamaged bool     // The table is damaged, so that the next row cannot be found.
 }
 
-// readNames reads the names of the columns.
+// readNames reads the names of the columns from the first line.
 func (t *csvReader) readNames() error {
 	names, err := t.rows.Read()
 	if err == io.EOF {
@@ -123,7 +124,7 @@ func (t *csvReader) readNames() error {
 	return err
 }
 
-// readRow returns the next row. At the end, the error is io.EOF.
+// readRow returns the next row. After the last row, the error is io.EOF.
 func (t *csvReader) readRow() (objectAt, error) {
 	t.limited.remaining = maxLine
 	row, err := t.rows.Read()
@@ -140,7 +141,7 @@ func (t *csvReader) readRow() (objectAt, error) {
 	return o, o.itemError(err)
 }
 
-// csvProblem returns the error for a table that cannot be read further. line is used if the error has no line.
+// csvProblem returns the error for a table that is damaged. If err does not contain a line number, the number is line.
 func csvProblem(ref string, line int, err error) error {
 	parse, isParse := errors.AsType[*csv.ParseError](err)
 	switch {
@@ -153,8 +154,8 @@ func csvProblem(ref string, line int, err error) error {
 	return fmt.Errorf("reading %s: %w", ref, err)
 }
 
-// limitedReader is a reader that fails after left bytes, because a quotation mark without its end would make the rest
-// of the file a single value.
+// limitedReader is a reader that fails after remaining bytes. Without this limit, a missing quotation mark would make
+// the rest of a file a single value.
 type limitedReader struct {
 	r         io.Reader
 	remaining int
@@ -169,10 +170,10 @@ func (b *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errColumns is returned for a table whose first line names no column with a text.
+// errColumns is returned if no column has a name in csvTextColumns.
 var errColumns = errors.New("no column has the text of the entries")
 
-// csvColumns returns the names of the columns in the form of keys. It returns an error if no column has a text.
+// csvColumns returns the names of the columns in the form of front matter keys. It fails if no column contains text.
 func csvColumns(names []string) (keys []string, err error) {
 	for _, name := range names {
 		keys = append(keys, frontmatter.NormalizeKey(strings.TrimSpace(name)))
@@ -188,8 +189,8 @@ func csvColumns(names []string) (keys []string, err error) {
 		quoteShort(strings.Join(names, ", ")))
 }
 
-// csvFields returns the fields of a row. It returns an error if the row has a value without a column, or a text that
-// is not UTF-8.
+// csvFields returns the fields of a row. It fails if the row has more values than columns, or a text that is not
+// UTF-8.
 func csvFields(names, row []string) (object, error) {
 	var fields object
 	for i, value := range row {

@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// globsKey is the key with the file patterns to which a rule applies.
+// globsKey is the key of the file patterns to which a rule applies.
 const globsKey = "globs"
 
-// readCursorRules reads a rule like a Markdown file. The description is put above the text. Each
-// pattern in globs becomes a label. The tag rule marks the entry.
+// readCursorRules reads a rule like a Markdown file. The description is put above the text. Each file pattern becomes
+// a label. The entry gets the tag rule.
 func readCursorRules(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for it, err := range ReadMarkdown(r, ref, o) {
@@ -42,7 +42,7 @@ func readCursorRules(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item
 	}
 }
 
-// splitGlobs splits patterns that are separated by commas. A comma in braces belongs to a pattern.
+// splitGlobs splits file patterns at commas. A comma in braces is part of a pattern.
 func splitGlobs(s string) (globs []string) {
 	depth, from := 0, 0
 	add := func(to int) {
@@ -65,8 +65,8 @@ func splitGlobs(s string) (globs []string) {
 	return globs
 }
 
-// cursorRoots returns the directory and the file of rules in a project, or the directory itself if it
-// contains rules.
+// cursorRoots returns the paths with rules in a project, such as .cursor/rules and .cursorrules. If there are none, it
+// returns the directory itself.
 func cursorRoots(fsys vfs.FS, dir string) []string {
 	var roots []string
 	for _, below := range []string{".cursor/rules", "rules", ".cursorrules"} {
@@ -85,7 +85,7 @@ func cursorRoots(fsys vfs.FS, dir string) []string {
 	return roots
 }
 
-// isCursorDir recognizes a directory of rules by the names in it.
+// isCursorDir reports whether a directory with these names contains rules.
 func isCursorDir(files []string) bool {
 	return slices.ContainsFunc(files, func(name string) bool { return path.Ext(name) == ".mdc" })
 }

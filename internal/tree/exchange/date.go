@@ -1,4 +1,4 @@
-// This file parses dates in the formats of other programs.
+// This file parses dates in the formats of many programs.
 
 package exchange
 
@@ -11,22 +11,20 @@ import (
 	"time"
 )
 
-// calendarHour is the hour in UTC at which a date without a time is stored. At this hour, the date
-// is the same in all time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so that
-// filters find the entry on that day wherever it is read. No hour has the same date in all zones,
-// because they span 26 hours.
+// calendarHour is the hour, in UTC, at which a date without a time is stored. At this hour, it is the same day in all
+// time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so a filter finds the entry on its day in
+// nearly all places. No hour is on the same day everywhere, because the time zones span 26 hours.
 const calendarHour = 10
 
-// parseDate parses a date or a time and returns it in UTC. A time without a time zone is in loc. A
-// nil loc means UTC. A date without a time is a day of the calendar, which is stored at
-// [calendarHour].
+// parseDate parses a date or a time and returns it in UTC. loc is the time zone of a time without a time zone, and nil
+// means UTC. A date without a time is stored at [calendarHour].
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
 	}
 	text := strings.TrimSpace(s)
 	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
-		text = inner[:len(inner)-2] // remove the brackets of an Obsidian link
+		text = inner[:len(inner)-2] // Remove the brackets of a link in Obsidian.
 	}
 	t, ok := parseNumber(text)
 	if !ok {
@@ -46,7 +44,7 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-// parseNumber parses seconds since 1970 (10 digits) or milliseconds (13 digits).
+// parseNumber parses a time that is a number of seconds (10 digits) or milliseconds (13 digits) since 1970.
 func parseNumber(s string) (time.Time, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
@@ -60,15 +58,15 @@ func parseNumber(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseStandard parses a time as most programs write it: 2026-04-18T09:30:00Z or 2026-04-18T09:30:00.5+02:00. It
-// returns false for any other text, also if parseWrittenDate can parse it.
+// parseStandard parses a time in the form that most programs write, such as 2026-04-18T09:30:00Z or
+// 2026-04-18T09:30:00.5+02:00. It returns false for any other form, even if parseWrittenDate accepts it.
 func parseStandard(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t, err == nil
 }
 
-// dateForms are the forms of a date at the beginning of a text. order has the meaning of each group:
-// year, month, day, or ? for numbers that may be a day and a month or a month and a day.
+// dateForms lists the forms of a date at the beginning of a text. partOrder has a letter for the meaning of each
+// group: year, month or day. A ? is a number that may be a day or a month.
 var dateForms = sync.OnceValue(func() []dateForm {
 	const month, day = `([A-Za-z]{3,9})`, `([0-9]{1,2})(?:st|nd|rd|th)?`
 	return []dateForm{
@@ -86,8 +84,9 @@ type dateForm struct {
 	partOrder string
 }
 
-// weekday matches a weekday before a date. timePattern matches the time after a date, with the groups
-// hour, minute, second, fraction, am or pm, and time zone. compactTimePattern is for a date without separators.
+// weekdayPattern matches a weekday before a date. timePattern matches the time after a date, with groups for the hour,
+// minute, second, fraction, am or pm, and time zone. compactTimePattern matches the time after a date without
+// separators.
 var (
 	weekdayPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? +`)
@@ -103,10 +102,10 @@ var (
 	})
 )
 
-// zoneExpr matches a time zone with a known distance from UTC.
+// zoneExpr matches a time zone whose difference from UTC is known.
 const zoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
 
-// parseWrittenDate parses a date in one of the dateForms, and the time after it.
+// parseWrittenDate parses a date in one of the dateForms, and the time after the date.
 func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	s = s[len(weekdayPattern().FindString(s)):]
 	for _, form := range dateForms() {
@@ -133,7 +132,7 @@ func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseDay returns the day of the groups, at midnight UTC.
+// parseDay returns the day that the matched groups name, at midnight UTC. It returns false if there is no such day.
 func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	var y, m, d int
 	for i, g := range groups {
@@ -147,8 +146,8 @@ func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 		}
 	}
 	if f.partOrder == "??y" {
-		// A text such as 4/5/2026 may be in April or in May. Only a day above 12, or two equal
-		// numbers, decide this.
+		// A date such as 4/5/2026 may be in April or in May. It is certain only if one number is above 12 or both are
+		// equal.
 		m, d = digitsValue(groups[0]), digitsValue(groups[1])
 		if m > 12 {
 			m, d = d, m
@@ -160,7 +159,7 @@ func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	return t, t.Year() == y && int(t.Month()) == m && t.Day() == d
 }
 
-// digitsValue returns the value of at most nine digits, or 0 for an empty text.
+// digitsValue returns the value of a number with at most nine digits, or 0 for "".
 func digitsValue(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
@@ -169,8 +168,8 @@ func digitsValue(digits string) int {
 	return n
 }
 
-// monthNumber returns a month's number. s is a number or an English name with at least three
-// letters. It returns 0 for an unknown month.
+// monthNumber returns the number of a month, which is given by a number or by at least three letters of its English
+// name. It returns 0 for any other text.
 func monthNumber(s string) int {
 	for m := time.January; m <= time.December; m++ {
 		name := m.String()
@@ -185,7 +184,7 @@ func monthNumber(s string) int {
 	return digitsValue(s)
 }
 
-// withTimeOfDay returns the time on a day. The groups are the same as in timePattern.
+// withTimeOfDay returns the time on a day. groups are the groups of timePattern.
 func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
 	hour, minute := digitsValue(groups[0]), digitsValue(groups[1])
 	second := digitsValue(groups[2])
@@ -212,7 +211,7 @@ func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Tim
 	return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, nano, loc), true
 }
 
-// timeZone returns the time zone of a text that zone matches. Without a text, it is loc.
+// timeZone returns the time zone that a text matched by zoneExpr names, or loc for "".
 func timeZone(s string, loc *time.Location) (*time.Location, bool) {
 	if s == "" {
 		return loc, true
@@ -237,8 +236,7 @@ var dateInNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
-// nameDate returns the first date in a file name such as 2026-04-18-standup.md. ok is false if the
-// name contains no date.
+// nameDate returns the first date in a file name, such as 2026-04-18-standup.md. ok is false if there is none.
 func nameDate(name string, loc *time.Location) (time.Time, bool) {
 	m := dateInNamePattern().FindStringSubmatch(name)
 	if m == nil {

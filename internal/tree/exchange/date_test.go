@@ -1,4 +1,4 @@
-// Tests of dates in the formats of other programs.
+// This file tests dates in the formats of other programs.
 
 package exchange
 
@@ -47,7 +47,8 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
-// A date without a time is the same day wherever many people live.
+// TestCalendarDateInAllZones tests that a date without a time is the same day in the time zones where many people
+// live.
 func TestCalendarDateInAllZones(t *testing.T) {
 	got, err := parseDate("2026-03-01", nil)
 	if err != nil {
@@ -60,7 +61,7 @@ func TestCalendarDateInAllZones(t *testing.T) {
 	}
 }
 
-// A date is read as the same time again after it was written.
+// FuzzParseDate tests that a parsed date, when it is formatted and parsed again, is the same time.
 func FuzzParseDate(f *testing.F) {
 	f.Add("Mon, 09 Oct 2023 08:14:00 GMT+0200 (x)")
 	f.Add("20231009T081400Z")

@@ -1,5 +1,4 @@
-// This file reads JSON documents, such as an array of records or an object with several lists of
-// records, one record at a time.
+// This file reads JSON documents that contain many records. It keeps only one record in memory at a time.
 
 package exchange
 
@@ -20,23 +19,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// documentLists contains the names of the lists in a program's documents.
+// documentLists says which lists in a program's documents contain records.
 type documentLists struct {
-	recordLists  []string // lists whose records are yielded
-	tableLists   []string // lists whose records are yielded, unless the object is a record itself
-	ignoredNames []string // members that contain nothing to import, such as settings of the export
+	recordLists []string // names of the lists whose elements are records
+	// names of further lists of records, which are read only if the object itself is not a record
+	tableLists   []string
+	ignoredNames []string // names of members without anything to import, such as settings of the export
 }
 
-// documentObjects yields the records in JSON documents: the elements of an array, and the elements
-// of the lists in an object. An object without such a list is itself a record, so that a file with
-// an object on each line has a record on each line. For a value that is not a record, and for a
-// list with an unknown name, which is not imported, documentObjects yields an [*ItemError]. If a
-// document is damaged, it yields the records before the damage, and an ItemError.
+// documentObjects yields the records in JSON documents: the elements of an array, and the elements of the lists in an
+// object. An object without such lists is a record itself, as in a file with an object on each line. documentObjects
+// yields an [*ItemError] for a value that is not a record, and for a list with an unknown name, which is not imported.
+// If a document is damaged, it yields the records before the damage and then an ItemError.
 func documentObjects(r io.Reader, ref string, lists documentLists) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)
 		if bom, _ := br.Peek(3); string(bom) == "\uFEFF" {
-			_, _ = br.Discard(3) // the bytes were peeked, so discarding them cannot fail
+			_, _ = br.Discard(3) // The bytes were peeked, so discarding them cannot fail.
 		}
 		lines := &lineCounter{r: br, line: 1}
 		d := &documentReader{ref: ref, lists: lists, lines: lines, yield: yield}
@@ -53,10 +52,10 @@ type documentReader struct {
 	dec   *json.Decoder
 	yield func(objectAt, error) bool
 
-	isDone bool // the caller wants no more records, or the rest cannot be read
+	isDone bool // The caller wants no more records, or the rest of the input cannot be read.
 }
 
-// readAll reads the values of the input.
+// readAll reads all values in the input.
 func (d *documentReader) readAll() {
 	for !d.isDone {
 		tok, err := d.readToken()
@@ -77,13 +76,13 @@ func (d *documentReader) readAll() {
 	}
 }
 
-// readToken returns the next token. The size of a token is limited.
+// readToken returns the next token of the JSON text. The size of a token is limited.
 func (d *documentReader) readToken() (json.Token, error) {
 	d.lines.remaining = maxLine
 	return d.dec.Token()
 }
 
-// yieldError yields an error, and ends the reading.
+// yieldError yields an error and ends the reading.
 func (d *documentReader) yieldError(err error) {
 	d.isDone = true
 	where := lineRef(d.ref, d.lines.nextValueLine(d.dec.InputOffset()))
@@ -101,7 +100,7 @@ func (d *documentReader) yieldError(err error) {
 	d.yield(objectAt{}, newItemError(where, err))
 }
 
-// readList reads the records of a list whose opening bracket was read.
+// readList yields the records in a list. The caller has read the opening bracket.
 func (d *documentReader) readList(list string) {
 	for num := 1; !d.isDone && d.dec.More(); num++ {
 		raw, line := d.readValue()
@@ -114,13 +113,13 @@ func (d *documentReader) readList(list string) {
 		d.yieldObject(o, o.itemError(err))
 	}
 	if !d.isDone {
-		if _, err := d.readToken(); err != nil { // the closing bracket
+		if _, err := d.readToken(); err != nil { // Read the closing bracket.
 			d.yieldError(err)
 		}
 	}
 }
 
-// readObject reads an object whose opening brace was read.
+// readObject reads an object. The caller has read the opening brace.
 func (d *documentReader) readObject() {
 	o := objectAt{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
 	hasList := false
@@ -142,7 +141,7 @@ func (d *documentReader) readObject() {
 	if d.isDone {
 		return
 	}
-	if _, err := d.readToken(); err != nil { // the closing brace
+	if _, err := d.readToken(); err != nil { // Read the closing brace.
 		d.yieldError(err)
 	} else if hasList {
 		d.reportUnread(o)
@@ -151,8 +150,8 @@ func (d *documentReader) readObject() {
 	}
 }
 
-// readField reads a member that is not one of the lists to read, and adds it to the object. The rows of a
-// table are yielded instead. It returns an error if the member cannot be a field.
+// readField adds a member to the object o. If the member is a table, its rows are yielded as records instead. It fails
+// if the member cannot be a field.
 func (d *documentReader) readField(o *objectAt, name string) error {
 	raw, line := d.readValue()
 	switch {
@@ -170,7 +169,7 @@ func (d *documentReader) readField(o *objectAt, name string) error {
 	return checkText(raw)
 }
 
-// isTable reports whether a value is a list of objects.
+// isTable reports whether a value is a list that contains only objects.
 func isTable(raw json.RawMessage) bool {
 	if raw[0] != '[' {
 		return false
@@ -181,7 +180,7 @@ func isTable(raw json.RawMessage) bool {
 	return false
 }
 
-// yieldRows yields the records of a list that was read as a whole.
+// yieldRows yields the records in a list that was read as a whole.
 func (d *documentReader) yieldRows(list string, raw json.RawMessage, line int) {
 	num := 0
 	for row := range rawjson.EachElement(raw) {
@@ -196,7 +195,7 @@ func (d *documentReader) yieldRows(list string, raw json.RawMessage, line int) {
 	}
 }
 
-// readMember reads a member of the document that should be a list of records.
+// readMember reads a member of a document. If its name is that of a list, it yields the records in the list.
 func (d *documentReader) readMember(name string) {
 	tok, err := d.readToken()
 	switch {
@@ -212,7 +211,7 @@ func (d *documentReader) readMember(name string) {
 	}
 }
 
-// reportUnread yields an error for each further list of an object with lists.
+// reportUnread yields an error for each list in the object o that is not imported.
 func (d *documentReader) reportUnread(o objectAt) {
 	for _, f := range o.fields {
 		isReported := f.rawValue[0] == '[' && !slices.Contains(d.lists.ignoredNames, f.key)
@@ -247,8 +246,8 @@ func (d *documentReader) yieldObject(o objectAt, err error) {
 	}
 }
 
-// readValue returns the next value, and the line on which it begins. If the value cannot be read, it
-// yields an error and ends the reading.
+// readValue returns the next value and the line on which it begins. If the value cannot be read, readValue yields an
+// error and ends the reading.
 func (d *documentReader) readValue() (raw json.RawMessage, line int) {
 	d.lines.remaining = maxLine
 	if err := d.dec.Decode(&raw); err != nil {
@@ -259,7 +258,7 @@ func (d *documentReader) readValue() (raw json.RawMessage, line int) {
 	return raw, d.lines.lineAt(end - int64(len(raw)))
 }
 
-// parseRecord parses a JSON object that the decoder has already validated.
+// parseRecord parses a JSON object that is known to be valid.
 func parseRecord(raw []byte) (object, error) {
 	if err := checkText(raw); err != nil {
 		return nil, err
@@ -267,7 +266,7 @@ func parseRecord(raw []byte) (object, error) {
 	return parseObject(raw)
 }
 
-// checkText returns an error if a JSON value contains text that encoding/json would replace.
+// checkText returns an error if a JSON value contains text that encoding/json would change, such as invalid UTF-8.
 func checkText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errors.New("is not UTF-8")
@@ -278,7 +277,7 @@ func checkText(raw []byte) error {
 	return nil
 }
 
-// itemError returns an [*ItemError] for the record, or nil if err is nil.
+// itemError returns an [*ItemError] with the position of the record, or nil if err is nil.
 func (o objectAt) itemError(err error) error {
 	switch {
 	case err == nil:
@@ -291,18 +290,17 @@ func (o objectAt) itemError(err error) error {
 	return newItemError(o.ref, err)
 }
 
-// errLongRecord is returned for a record that is too long to be read.
+// errLongRecord is returned for a record that is longer than maxLine.
 var errLongRecord = fmt.Errorf("has more than the %d MiB of one record that are read", maxLine>>20)
 
-// lineCounter is a reader that finds the number of the line at an offset. It fails after left
-// bytes.
+// lineCounter is a reader that can tell the line number at an offset. It fails after remaining bytes.
 type lineCounter struct {
 	r             io.Reader
 	remaining     int
-	memory        []byte // memory of pending, from its start
-	pending       []byte // bytes that were read and whose lines are not counted yet
-	pendingOffset int64  // offset of pending
-	line          int    // line at from
+	memory        []byte // buffer of pending, from its beginning
+	pending       []byte // bytes that were read but whose lines are not counted yet
+	pendingOffset int64  // offset of the first pending byte
+	line          int    // number of the line at pendingOffset
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
@@ -316,7 +314,7 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lineAt returns the line at an offset, which must not be less than in the last call.
+// lineAt returns the line number at an offset. The offset must not be lower than in an earlier call.
 func (c *lineCounter) lineAt(offset int64) int {
 	n := min(max(int(offset-c.pendingOffset), 0), len(c.pending))
 	c.line += bytes.Count(c.pending[:n], []byte("\n"))
@@ -325,22 +323,22 @@ func (c *lineCounter) lineAt(offset int64) int {
 	return c.line
 }
 
-// nextValueLine returns the line on which the next value begins after an offset.
+// nextValueLine returns the number of the line on which the next value after an offset begins.
 func (c *lineCounter) nextValueLine(offset int64) int {
 	line := c.lineAt(offset)
 	rest := bytes.TrimLeft(c.pending, ", \t\r\n")
 	return line + bytes.Count(c.pending[:len(c.pending)-len(rest)], []byte("\n"))
 }
 
-// jsonHead describes the beginning of a JSON document, which may be cut off.
+// jsonHead describes the beginning of a JSON document. The rest may be missing.
 type jsonHead struct {
 	isArray bool
-	keys    []string            // keys in the object, or in the first array element
-	lists   map[string][]string // for each list in the object, the keys of its first element
+	keys    []string            // keys of the object, or of the first object in the array
+	lists   map[string][]string // keys of the first element of each list in the object
 }
 
-// readJSONHead reads the beginning of a document. ok is false if the text does not begin with an
-// object or an array of objects.
+// readJSONHead reads the beginning of a JSON document. ok is false if the text begins with neither an object nor an
+// array of objects.
 func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	tok, err := dec.Token()
@@ -376,8 +374,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	return h, true
 }
 
-// firstKeys returns the keys of an array's first element. The opening bracket must have been
-// read.
+// firstKeys returns the keys of the first element in an array. The caller has read the opening bracket.
 func firstKeys(dec *json.Decoder) []string {
 	if !dec.More() {
 		return nil
@@ -385,7 +382,7 @@ func firstKeys(dec *json.Decoder) []string {
 	return objectKeys(dec)
 }
 
-// objectKeys returns the keys of an object, which may be cut off. It returns nil for another value.
+// objectKeys returns the keys of an object, even if its end is missing. It returns nil for another value.
 func objectKeys(dec *json.Decoder) []string {
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
 		return nil
@@ -406,17 +403,17 @@ func objectKeys(dec *json.Decoder) []string {
 	return keys
 }
 
-// containsAll reports whether the keys contain all the words.
+// containsAll reports whether keys contains all of the words.
 func containsAll(keys []string, words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(keys, w) })
 }
 
-// containsAny reports whether the keys contain one of the words.
+// containsAny reports whether keys contains at least one of the words.
 func containsAny(keys []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keys, w) })
 }
 
-// unknownDocument returns the error for a JSON document that no known program writes.
+// unknownDocument returns the error for a JSON document in an unknown format. The error names its keys.
 func unknownDocument(h jsonHead) error {
 	what := "is a JSON document"
 	if h.isArray {
@@ -434,5 +431,5 @@ func unknownDocument(h jsonHead) error {
 	return errors.New(what + ", which is the format of no known program. " + howToConvert)
 }
 
-// howToConvert tells the user to which simple form every text can be converted.
+// howToConvert tells the user to which simple format any text can be converted.
 const howToConvert = `Lines such as {"name":"…","content":"…"} can always be imported`

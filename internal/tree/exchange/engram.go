@@ -37,18 +37,18 @@ var engramProgram = recordProgram{
 		}
 		form := engramObservation
 		if id, _ := rec.fields.textValue("sync_id"); id == "" {
-			form.id = []string{"session_id", "id"} // earlier versions of engram did not write sync_id
+			form.id = []string{"session_id", "id"} // Earlier versions of engram wrote no sync_id.
 		}
 		return form.toItem(rec, o)
 	},
 }
 
-// readEngram yields an item for each observation, and for each session with a summary.
+// readEngram yields an item for each observation and for each session that has a summary.
 func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return engramProgram.readRecords(documentObjects(r, ref, engramProgram.lists), o)
 }
 
-// engramSessionItem converts the summary of a session.
+// engramSessionItem converts a session to an item with the session's summary.
 func engramSessionItem(rec objectAt, o *ReadOptions) (Item, error) {
 	if summary, _ := rec.fields.textValue("summary"); summary == "" {
 		return Item{}, errNotMemory
@@ -61,7 +61,7 @@ func engramSessionItem(rec objectAt, o *ReadOptions) (Item, error) {
 	return it, err
 }
 
-// isEngram recognizes the export by its keys.
+// isEngram reports whether a JSON document has the keys of an export of engram.
 func isEngram(h jsonHead) bool {
 	isExport := containsAll(h.keys, "version", "exported_at") && containsAny(h.keys, "sessions", "observations")
 	return isExport || containsAny(h.lists["observations"], "sync_id", "topic_key")

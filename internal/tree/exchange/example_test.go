@@ -1,4 +1,4 @@
-// Examples: a first import and export.
+// This file contains an example of an import and an export.
 
 package exchange_test
 

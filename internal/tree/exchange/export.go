@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
-// exportedEntry is the format of an exported entry. Its fields are ordered like the JSON keys and like
-// [oxbow.Entry], so that an Entry can be converted to a record.
+// exportedEntry is an entry in the form in which it is exported. The order of the fields is that of the JSON keys and
+// of [oxbow.Entry], so that an Entry can be converted to an exportedEntry.
 type exportedEntry struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`
@@ -43,7 +43,7 @@ type exportedEntry struct {
 func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
-	enc.SetEscapeHTML(false) // do not escape <, > and &, because the output is not embedded in HTML
+	enc.SetEscapeHTML(false) // Do not escape <, > and &, because the output is not used in HTML.
 	n, tell := 0, progress.CountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {

@@ -1,5 +1,4 @@
-// This file finds the files to read, unpacks archives, and passes each file to the reader for the
-// file's format.
+// This file finds the files to read, opens archives, and passes each file to the reader for its format.
 
 package exchange
 
@@ -58,14 +57,14 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// readDir reads the files below a directory.
+// readDir yields the items of all files below a directory.
 func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bool) {
 	opts := o.orDefault()
 	if opts.Format == "" {
 		opts.Format = dirFormat(fsys, dir)
 	}
 	opts.root = strings.TrimSuffix(o.withBase(dir), "/.")
-	src, _ := findSource(opts.Format) // if no format was requested, each file is recognized by itself
+	src, _ := findSource(opts.Format) // If the user named no format, each file is recognized separately.
 	roots := []string{dir}
 	if src.roots != nil {
 		roots = src.roots(fsys, dir)
@@ -92,7 +91,7 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 	}
 }
 
-// noFilesError returns the error for a directory without any file to read.
+// noFilesError returns the error for a directory that contains no file to read.
 func (w *walker) noFilesError(dir string) error {
 	if w.check != nil {
 		return fmt.Errorf(
@@ -109,7 +108,7 @@ func (w *walker) noFilesError(dir string) error {
 	)
 }
 
-// walkRoot collects the files below a root, which may also be a single file.
+// walkRoot collects the files below a root. The root may also be a single file.
 func (w *walker) walkRoot(root string) error {
 	w.root = root
 	if info, err := w.fsys.Stat(root); err == nil && info.Mode().IsRegular() {
@@ -119,7 +118,7 @@ func (w *walker) walkRoot(root string) error {
 	return w.walkDir(root, 0)
 }
 
-// checkFile returns nil if the file is read.
+// checkFile returns nil if the file is to be read, otherwise the reason why it is skipped.
 func (w *walker) checkFile(name string) error {
 	switch {
 	case w.check != nil:
@@ -133,8 +132,8 @@ func (w *walker) checkFile(name string) error {
 	return nil
 }
 
-// otherFilesHint tells the user how to import the first file with a different ending. Such a file is only read if
-// the user names the file itself.
+// otherFilesHint tells the user how to import the first file that was skipped because of its extension. Such a file is
+// read only if the user names the file itself.
 func (w *walker) otherFilesHint() string {
 	for _, err := range w.otherErrors {
 		item, ok := errors.AsType[*ItemError](err)
@@ -152,9 +151,9 @@ func (w *walker) otherFilesHint() string {
 	return ""
 }
 
-// ReadPath is like [Read], for a path in the operating system. root is a project's directory. For
-// a file below root, origins are relative paths, so that they are the same on every machine. For
-// other files, and if root is "", they are absolute paths.
+// ReadPath is like [Read], for a path in the operating system. root is the directory of a project or "". If file is
+// below root, the origins of the items are paths relative to root, so that they are the same on every machine.
+// Otherwise they are absolute paths.
 func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		dir, name := filepath.Dir(file), filepath.Base(file)
@@ -167,7 +166,7 @@ func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		defer fsys.Close()
-		if _, err := fsys.Stat(name); err != nil { // the file may be a link to a different directory
+		if _, err := fsys.Stat(name); err != nil { // The file may be a link into another directory.
 			if at, lerr := filepath.EvalSymlinks(file); lerr == nil && at != file {
 				ReadPath(at, root, o)(yield)
 				return
@@ -203,23 +202,23 @@ type walker struct {
 	options       *ReadOptions
 	files         []string
 	problems      []error
-	otherErrors   []error         // errors for files with endings that are not read
-	contentsPaths map[string]bool // paths to mdBooks' tables of contents
+	otherErrors   []error         // errors for files that were skipped because of their extension
+	contentsPaths map[string]bool // paths of the tables of contents of mdBooks
 
-	check      func(file string) error // see source.check (may be nil)
-	root       string                  // the directory or file from which the walk began
-	hasIgnored bool                    // a file was ignored
+	check      func(file string) error // checkFile of the format's source (may be nil)
+	root       string                  // directory or file from which the walk begins
+	hasIgnored bool                    // At least one file was ignored without a message.
 }
 
-// bookFile is the name of an mdBook's settings file.
+// bookFile is the name of the settings file of an mdBook.
 const bookFile = "book.toml"
 
-// bookSource matches the setting of a book's source directory.
+// bookSource matches the setting for the directory with an mdBook's pages.
 var bookSource = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// recordContents records the path of the book's table of contents in the directory.
+// recordContents records the path of the table of contents, if the directory contains an mdBook.
 func (w *walker) recordContents(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
@@ -229,11 +228,10 @@ func (w *walker) recordContents(dir string) {
 	w.contentsPaths[path.Join(dir, "SUMMARY.md")], w.contentsPaths[path.Join(dir, src, "SUMMARY.md")] = true, true
 }
 
-// maxHidden is the maximum depth to which hidden directories are searched for files to import.
+// maxHidden is the maximum depth to which a hidden directory is searched for files that could be imported.
 const maxHidden = 4
 
-// hasNotes reports whether the directory, or a directory below it, contains a file with a known
-// ending.
+// hasNotes reports whether the directory, or a directory below it, contains a file that could be imported.
 func (w *walker) hasNotes(dir string, depth int) bool {
 	list, err := w.fsys.ReadDir(dir)
 	if err != nil || depth > maxDepth {
@@ -247,7 +245,7 @@ func (w *walker) hasNotes(dir string, depth int) bool {
 	})
 }
 
-// walkDir collects the files below a directory.
+// walkDir collects the files below a directory. depth is the number of directories above it.
 func (w *walker) walkDir(dir string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("reading %s: directories are more than %d deep", w.options.withBase(dir), maxDepth)
@@ -271,11 +269,11 @@ func (w *walker) walkDir(dir string, depth int) error {
 	return nil
 }
 
-// linkReason is the reason why a symbolic link is not read.
+// linkReason says why a symbolic link is not read.
 const linkReason = "is a symbolic link, which is not followed"
 
-// isHiddenNote reports whether a file or directory whose name begins with a dot would otherwise be read. The files of
-// git, and the files with metadata that macOS puts beside others, contain no notes.
+// isHiddenNote reports whether a file or directory would be read if its name did not begin with a dot. Files of git,
+// and the metadata that macOS stores beside other files, would not be read.
 func (w *walker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
 	switch {
 	case d.Name() == ".git" || strings.HasPrefix(d.Name(), "._"):
@@ -286,7 +284,7 @@ func (w *walker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
 	return formatByExtension(d.Name()) != ""
 }
 
-// visitFile adds a file to the walker's lists, or walks a directory.
+// visitFile adds a file to one of the lists, or walks into a directory.
 func (w *walker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.contentsPaths[name]:
@@ -300,7 +298,7 @@ func (w *walker) visitFile(name string, d fs.DirEntry, depth int) error {
 		if err := w.checkFile(name); err == errIgnoredFile {
 			w.hasIgnored = true
 		} else {
-			if d.Type()&fs.ModeSymlink != 0 { // perhaps to a directory with notes
+			if d.Type()&fs.ModeSymlink != 0 { // The link may lead to a directory with notes.
 				err = &skippedError{"was passed over: it " + linkReason}
 			}
 			w.otherErrors = append(w.otherErrors, newItemError(w.options.withBase(name), err))
@@ -328,7 +326,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// withoutExtension returns a path without the ending of a file that can be imported.
+// withoutExtension returns a path without its extension, if the extension is that of a file that can be imported.
 func withoutExtension(name string) string {
 	name = strings.TrimSuffix(name, ".gz")
 	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && formatByExtension(name) != "" {
@@ -337,8 +335,8 @@ func withoutExtension(name string) string {
 	return name
 }
 
-// compareFiles orders the files of a directory so that a note precedes its copies and gets its name first. Conflict
-// copies come last, and "Note.md" precedes "Note (1).md" and "Note 2.md".
+// compareFiles orders the files in a directory, so that a note comes before its copies and gets its name first.
+// Conflict copies come last. "Note.md" comes before "Note (1).md" and "Note 2.md".
 func compareFiles(a, b string) int {
 	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
 		return byCopy
@@ -349,9 +347,8 @@ func compareFiles(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// readFiles reads the files in the order of their names, except that in each directory, date
-// files come first and conflict copies last. A note therefore gets its name and aliases before
-// its conflict copies.
+// readFiles reads the files in the order of their names. In each directory, files of dates come first and conflict
+// copies last, so that a note gets its name and aliases before its conflict copies.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, compareFiles)
 	dates, rest, ok := readAllDates(fsys, files, o, yield)
@@ -376,7 +373,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 			opts.Dates = d
 		}
 		for it, err := range readFile(fsys, name, &opts) {
-			// continue with the next file, even if the error ended the reading of this file
+			// Continue with the next file, even if the error ended the reading of this file.
 			if err != nil && !isItemError(err) {
 				err = &ItemError{Ref: o.withBase(name), Err: err}
 			}
@@ -387,8 +384,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the date files, grouped by directory, and returns all remaining files. ok
-// is false if the caller must stop.
+// readAllDates reads the files of dates. It returns the dates by directory, and the other files. ok is false if the
+// caller must stop.
 func readAllDates(
 	fsys vfs.FS,
 	files []string,
@@ -416,7 +413,7 @@ func readAllDates(
 	return dates, rest, true
 }
 
-// peekFormat returns the format of a file, or "" if it cannot be determined.
+// peekFormat returns the format of a file, or "" if it cannot be determined from the beginning of the file.
 func peekFormat(fsys vfs.FS, name string) Format {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -486,11 +483,11 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 // isZipFile reports whether a file is a ZIP archive.
 func isZipFile(f vfs.File) bool {
 	var head [4]byte
-	n, _ := f.ReadAt(head[:], 0) // ignore the error, because the reader of the file will report it
+	n, _ := f.ReadAt(head[:], 0) // Ignore the error, because the reader of the file reports it.
 	return isZip(head[:n])
 }
 
-// readZip reads the files in an archive. ref is the name of the archive.
+// readZip yields the items of the files in a ZIP archive. ref is the name of the archive.
 func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) bool) {
 	fsys, root, err := openZip(f)
 	if err != nil {
@@ -505,8 +502,8 @@ func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) boo
 // fileSection returns a reader for the whole file.
 func fileSection(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// ReadStream reads a single input, which may be compressed with gzip. If o specifies no format, it
-// is determined from the name and the first bytes. ref is the name of the input.
+// ReadStream reads a single input, which may be compressed with gzip. ref is its name. If o does not specify a format,
+// the format is determined from the name and the first bytes.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return readStream(bufio.NewReaderSize(o.boundReader(r), peekSize), ref, o)
 }
@@ -534,8 +531,8 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 	return src.readItems(plain, ref, o)
 }
 
-// decompress returns a reader of the decompressed input. It fails if the result is longer than
-// [ReadOptions.MaxExpanded]. Input that is not compressed is returned unchanged.
+// decompress returns a reader of the decompressed input. The reader fails if the result is longer than
+// [ReadOptions.MaxExpanded]. If the input is not compressed, decompress returns it unchanged.
 func decompress(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	head, err := br.Peek(3)
 	if err != nil && err != io.EOF {

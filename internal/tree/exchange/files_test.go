@@ -1,4 +1,4 @@
-// Tests of reading files, directories and packed inputs, and of telling formats.
+// This file tests the reading of files, directories and archives, and the detection of formats.
 
 package exchange
 
@@ -155,7 +155,7 @@ func TestReadDirectory(t *testing.T) {
 	}
 }
 
-// entryOf returns the entry of a name.
+// entryOf returns the entry with this name.
 func entryOf(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
 	t.Helper()
 	e, err := s.Get(t.Context(), name)
@@ -165,7 +165,7 @@ func entryOf(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
 	return e
 }
 
-// Hidden directories are passed over, and those with notes are named.
+// TestReadHidden tests that hidden directories are skipped, and that those with notes are reported.
 func TestReadHidden(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "d/a.md", "ay")
@@ -182,8 +182,8 @@ func TestReadHidden(t *testing.T) {
 	}
 }
 
-// A note has the name of its heading, and the conflict copies of it have those of their files,
-// though these come first in the directory.
+// TestReadConflictCopies tests that a note is named after its heading and its conflict copies after their files,
+// although the copies come first in the directory.
 func TestReadConflictCopies(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "d/Harbor (Pat's conflicted copy 2026-03-01).md", "---\naliases: [quay]\n---\n# Harbor\n\nold")
@@ -204,7 +204,8 @@ func TestReadConflictCopies(t *testing.T) {
 	}
 }
 
-// The table of contents of an mdBook is no entry; elsewhere that name is one like others.
+// TestReadBook tests that the table of contents of an mdBook is skipped, while a file with the same name elsewhere is
+// read.
 func TestReadBook(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "d/book.toml", "[book]")
@@ -228,7 +229,7 @@ func TestReadBook(t *testing.T) {
 	}
 }
 
-// What a directory holds besides is named, and no reason to fail.
+// TestReadOthers tests that files with other extensions in a directory are reported and do not make the import fail.
 func TestReadOthers(t *testing.T) {
 	fsys := vfs.NewMem()
 	for _, name := range []string{"d/a.md", "d/b.txt", "d/c", "d/.hidden"} {
@@ -287,7 +288,7 @@ func TestReadStream(t *testing.T) {
 	if it.Entry.Name != "a" || it.Ref != "-:1" {
 		t.Errorf("ReadStream = %+v, want a at -:1", it)
 	}
-	// Half a file is said to be half, after what it held.
+	// A compressed file that is cut off is reported after the items before the end.
 	packed := pack(t, strings.Repeat(entryLine, 10)+strings.Repeat(`{"name":"z","content":"`+noise(40000)+"\"}\n", 3))
 	items, errs := collect(ReadStream(strings.NewReader(packed[:len(packed)-20000]), "x.jsonl.gz", nil))
 	if len(items) < 10 || len(errs) != 1 || !strings.Contains(errs[0], "unexpected EOF") {
@@ -301,7 +302,7 @@ func TestReadStream(t *testing.T) {
 	}
 }
 
-// noise returns n hexadecimal digits that gzip can hardly shorten.
+// noise returns n random hexadecimal digits, which gzip can hardly compress.
 func noise(n int) string {
 	var b strings.Builder
 	for h := hashParts("noise"); b.Len() < n; h = hashParts(string(h[:])) {
@@ -313,7 +314,7 @@ func noise(n int) string {
 	return b.String()[:n]
 }
 
-// A small file that unpacks to a large one stops at the bound.
+// TestReadBomb tests that decompression stops at the limit if a small file expands to a large one.
 func TestReadBomb(t *testing.T) {
 	packed := pack(t, strings.Repeat(entryLine, 1000))
 	size := int64(1000 * len(entryLine))
@@ -339,7 +340,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// What was read of a file, and of all files of a directory, adds up to their sizes.
+// TestReadProgress tests that the reported progress ends with the size of the file, or of all files in a directory.
 func TestReadProgress(t *testing.T) {
 	dir := t.TempDir()
 	want := int64(0)

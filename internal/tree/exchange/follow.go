@@ -1,5 +1,5 @@
-// This file is for folders whose files people continue to edit. It reads some of the files, and writes changes of
-// entries into the files.
+// This file supports folders whose files people continue to edit. It reads selected files, and writes changes of
+// entries into files.
 
 package exchange
 
@@ -16,16 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ReadFiles reads the files, whose paths are relative to the root of the file system. A note is read
-// before its conflict copies. A file that cannot be read is an [*ItemError].
+// ReadFiles yields the items of the named files. The paths are relative to the root of the file system. A note is read
+// before its conflict copies. For a file that cannot be read, it yields an [*ItemError].
 func ReadFiles(fsys vfs.FS, files []string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		readFiles(fsys, slices.Clone(files), o, yield)
 	}
 }
 
-// NoteFormat returns the format of the notes below a directory: Obsidian if the directory is a vault. Otherwise it
-// returns "", because each file can have a different format.
+// NoteFormat returns Obsidian if a directory is a vault of Obsidian. Otherwise it returns "", because each file in the
+// directory can have a different format.
 func NoteFormat(fsys vfs.FS, dir string) Format {
 	if dirFormat(fsys, dir) == Obsidian {
 		return Obsidian
@@ -36,17 +36,15 @@ func NoteFormat(fsys vfs.FS, dir string) Format {
 // IsMarkdown reports whether a file with this name is a Markdown file.
 func IsMarkdown(name string) bool { return formatByExtension(name) == Markdown }
 
-// OriginValue returns the value of the label [LabelImport] for a file.
+// OriginValue returns the value that the label [LabelImport] has for the entries of a file.
 func OriginValue(file string) string { return originLabel(file) }
 
-// MarkedLabels returns the labels, and the labels that an import of the file would add to an entry with this text and
-// these labels.
+// MarkedLabels returns the labels, and also the labels that an import of the file would add to the entry e.
 func MarkedLabels(e oxbow.Entry, file string) []oxbow.Label {
 	return markedItem(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// WithMarks returns the labels without their own import marks, and with the import marks that
-// marked contains.
+// WithMarks returns the labels, but with the import marks in marked instead of their own import marks.
 func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isImportMark)
 	for _, l := range marked {
@@ -57,21 +55,21 @@ func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// FileLabel returns the value of the label that names an entry's file, or "".
+// FileLabel returns the value of the label that names the file from which an entry was imported, or "".
 func FileLabel(e oxbow.Entry) string {
 	file, _ := e.Label(markOrigin)
 	return file
 }
 
-// EqualBodies reports whether two texts make the same body of a file: they differ at most in the line breaks around
-// them.
+// EqualBodies reports whether two texts are the same body of a file, apart from line breaks at the beginning and the
+// end.
 func EqualBodies(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
 
 func trimBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
-// ReplaceContent returns the text of a Markdown file in which the content of the item is replaced. The rest of the
-// file is unchanged. It returns an error if the item's text does not occur exactly once in the file, or if content
-// does not begin with the description from the front matter.
+// ReplaceContent returns the text of a Markdown file in which the text of the item is replaced by content. The rest of
+// the file does not change. It fails if the item's text does not occur exactly once in the file, or if content does
+// not begin with the description in the front matter.
 func ReplaceContent(file string, it Item, content string) (string, error) {
 	above, was := it.Entry.Content[:it.frontTextLen], trimBreaks(it.Entry.Content[it.frontTextLen:])
 	body, ok := strings.CutPrefix(content, above)
@@ -84,7 +82,7 @@ func ReplaceContent(file string, it Item, content string) (string, error) {
 	return strings.Replace(file, was, trimBreaks(body), 1), nil
 }
 
-// WithTitle returns the text of a Markdown file with a title in its front matter.
+// WithTitle returns the text of a Markdown file with this title in its front matter.
 func WithTitle(file, title string) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	addKey(top, "title", title)
@@ -99,8 +97,8 @@ func WithTitle(file, title string) (string, error) {
 	return rule + string(b) + rule + "\n" + file, nil
 }
 
-// FormatNote returns an entry as a Markdown file. The front matter contains the aliases and labels. If withName is
-// set, it also contains the name, which is needed if the file has another name.
+// FormatNote returns an entry as the text of a Markdown file. The front matter contains the aliases and labels. It
+// contains the name only if withName is set, which is necessary if the name of the file is different.
 func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	if withName {

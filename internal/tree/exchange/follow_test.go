@@ -1,4 +1,4 @@
-// This file tests how a store follows files, and how its changes are written into files.
+// This file tests how a store follows files, and how changes of entries are written into files.
 
 package exchange
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// follow imports the text of a file into a memory that follows it.
+// follow imports the text of a file into a memory, with the option Follow.
 func follow(t *testing.T, m *oxbow.Memory, content string) Report {
 	t.Helper()
 	items := ReadStream(strings.NewReader(content), "vault/boat.md", nil)
@@ -22,7 +22,7 @@ func follow(t *testing.T, m *oxbow.Memory, content string) Report {
 	return r
 }
 
-// TestFollowMerges tests what becomes of an entry that was edited in the store and whose file was edited too.
+// TestFollowMerges tests how an entry that was edited in the store is merged with its edited file.
 func TestFollowMerges(t *testing.T) {
 	const first = "---\ntitle: Boat\ntags: [old, kept]\n---\nThe boat is red.\n"
 	label := func(values ...string) (ls []oxbow.Label) {
@@ -33,8 +33,8 @@ func TestFollowMerges(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name     string
-		content  string        // in the store; unchanged if empty
-		tags     []oxbow.Label // in the store
+		content  string        // content that the entry gets in the store ("" leaves it unchanged)
+		tags     []oxbow.Label // labels that the entry gets in the store
 		file     string
 		want     string
 		wantTags []string
@@ -83,7 +83,7 @@ func TestFollowMerges(t *testing.T) {
 			if r := follow(t, m, tt.file); r.Same != 1 {
 				t.Errorf("the same file again: %+v, want the same", r)
 			}
-			// The next edit of the file keeps the label that only the store has.
+			// After the next edit of the file, the entry must still have the label from the store.
 			follow(t, m, strings.Replace(tt.file, "The boat", "Now the boat", 1))
 			e, _ = m.Get(t.Context(), "Boat")
 			if slices.Contains(tt.wantTags, "here") && !slices.Contains(e.Values(oxbow.LabelTag), "here") {
@@ -106,7 +106,7 @@ func openMemory(t *testing.T) *oxbow.Memory {
 	return m
 }
 
-// TestRewritten tests that only the text of an item is replaced in its file.
+// TestRewritten tests that ReplaceContent replaces only the text of the item.
 func TestRewritten(t *testing.T) {
 	const long = "# Log\n\n## One\n\nfirst words\n\n## Two\n\nsecond words\n"
 	for _, tt := range []struct{ name, file, content, want string }{
@@ -127,7 +127,7 @@ func TestRewritten(t *testing.T) {
 			items = append(items, it)
 		}
 		content := tt.content
-		if strings.Contains(tt.file, "rating") { // the comment is kept above the text
+		if strings.Contains(tt.file, "rating") { // The comment must stay above the text.
 			content = items[0].Entry.Content[:items[0].frontTextLen] + content
 		}
 		got, err := ReplaceContent(tt.file, items[0], content)
@@ -137,7 +137,7 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestFormatNote tests that a note is read back from its file as it was.
+// TestFormatNote tests that a note that was written to a file is read as the same note.
 func TestFormatNote(t *testing.T) {
 	e := oxbow.Entry{Name: "Life vest: two", Content: "Vests hang in the hall.", Aliases: []string{"vest, two", "true"},
 		Labels: oxbow.SortLabels([]oxbow.Label{{Key: "tag", Value: "boat"}, {Key: "tag", Value: "no"},

@@ -1,4 +1,4 @@
-// This file distinguishes the formats of files.
+// This file determines the format of a file.
 
 package exchange
 
@@ -16,15 +16,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// detectFormat determines a file's format from its name, which may be empty, and its first bytes. Callers
-// should pass 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or
-// .ndjson (optionally followed by .gz), the name decides between Markdown and JSON. The bytes
-// decide between the JSON formats.
+// detectFormat determines the format of a file from its name, which may be "", and its first bytes, which may be
+// compressed. Callers should pass the first 64 KiB. If the name ends in .md, .markdown, .jsonl or .ndjson (optionally
+// followed by .gz), it decides between Markdown and JSON. The bytes decide between the JSON formats.
 func detectFormat(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
-			// Ignore the error, because the input is cut off, so that reading always fails at the
-			// end.
+			// Ignore the error, because the compressed input is cut off, so that reading always fails at its end.
 			head, _ = io.ReadAll(io.LimitReader(zr, peekSize))
 		}
 	}
@@ -39,8 +37,8 @@ func detectFormat(name string, head []byte) (Format, error) {
 	return format, nil
 }
 
-// formatByName returns the format that the name of a file, or its first bytes, determine. It returns "" if
-// the text must be read.
+// formatByName returns the format that follows from the name of a file or from its first bytes. It returns "" if the
+// text must be examined.
 func formatByName(name string, head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte("CRMEM\x00")):
@@ -66,7 +64,7 @@ func formatByText(name string, head []byte) (Format, error) {
 	case bytes.HasPrefix(text, []byte("{")) || isArray(first):
 		return formatOfJSON(text, first)
 	case formatByExtension(name) == JSONL:
-		return JSONL, nil // the reader of JSON lines will report the error
+		return JSONL, nil // Return JSONL, because the reader of JSON lines reports the error.
 	case isUTF16(head):
 		return "", errUTF16
 	case len(text) == 0:
@@ -79,7 +77,7 @@ func formatByText(name string, head []byte) (Format, error) {
 	return Markdown, nil
 }
 
-// formatOfJSON returns the format of a JSON document or of JSON lines. first is the first line.
+// formatOfJSON returns the format of a JSON document or of JSON lines. first is the first line of text.
 func formatOfJSON(text, first []byte) (Format, error) {
 	h, isKnown := readJSONHead(text)
 	if f := documentFormat(h); isKnown && f != "" {
@@ -98,8 +96,8 @@ func formatOfJSON(text, first []byte) (Format, error) {
 	return f, nil
 }
 
-// isArray reports whether the line starts a JSON array. A bracket is not sufficient evidence,
-// because Markdown may also start with a bracket.
+// isArray reports whether a line begins a JSON array. A bracket alone is not enough, because a line of Markdown may
+// also begin with one.
 func isArray(line []byte) bool {
 	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) ||
 		(bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
@@ -122,8 +120,8 @@ var errTranscript = errors.New(
 		"session; oxbow annotate --from-transcript FILE takes why it edited code",
 )
 
-// formatByKeys distinguishes the JSON formats by the keys of the first line, which may be cut off. It
-// returns "" for the transcript of an agent.
+// formatByKeys distinguishes the JSON formats by the keys in the first line, whose end may be missing. It returns ""
+// for a transcript of an agent.
 func formatByKeys(text []byte) Format {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {
@@ -150,7 +148,7 @@ func formatByKeys(text []byte) Format {
 	return JSONL
 }
 
-// isUTF8Text reports whether the bytes are UTF-8. The last rune may be cut off.
+// isUTF8Text reports whether the bytes are valid UTF-8. The end of the last character may be missing.
 func isUTF8Text(b []byte) bool {
 	i := text.InvalidUTF8Index(string(b))
 	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)

@@ -1,6 +1,6 @@
-// This file reads front matter as people and programs write it. It accepts values that YAML
-// would cut or refuse, so that no value is lost. Examples are a text with " #" or ": " in
-// it, nested lists and mappings, and lists of *.md or #tag.
+// This file reads front matter, the header of a Markdown file, as people and programs write it. It also accepts values
+// that YAML would cut or refuse, so that no value is lost. Examples are a text that contains " #" or ": ", nested
+// lists and mappings, and a list of *.md or #tag.
 
 package exchange
 
@@ -18,21 +18,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// frontKey is a key of front matter with its values. A nested mapping becomes several
-// keys, such as owner.name.
+// frontKey is a key of front matter with its values. A nested mapping becomes several keys, such as owner.name.
 type frontKey struct {
-	name     string // name as spelled in the file
-	key      string // the name in lower case, with _ for - and spaces
-	line     int    // line of the file, from 1
+	name     string // name of the key as it is written in the file
+	key      string // name in lower case, with _ instead of - and spaces
+	line     int    // number of the line in the file, from 1
 	values   []string
 	isList   bool   // the value is a list
-	isEmpty  bool   // the key is written without a value, or with null, "", [] or {}
-	comment  string // comments after and within the value, "# …", which are not part of values
-	rawLines string // lines that are not a key and a value, or a value with an error (if set, values is empty)
-	err      error  // why the value could not be read (if set, values is empty)
+	isEmpty  bool   // The key has no value, or its value is null, "", [] or {}.
+	comment  string // comments after the value and in it, such as "# …"
+	rawLines string // lines that contain no key and value, or lines whose value has an error; if set, values is empty
+	err      error  // reason why the value could not be read; if set, values is empty
 }
 
-// value returns the key's only value, or "".
+// value returns the value of the key if there is exactly one, otherwise "".
 func (k *frontKey) value() string {
 	if len(k.values) == 1 {
 		return k.values[0]
@@ -40,9 +39,8 @@ func (k *frontKey) value() string {
 	return ""
 }
 
-// parseFront returns the keys of the text's front matter, and how many bytes and lines it
-// has. Without front matter, the size is 0. Text between two rules is not front matter if
-// its first line is not a key.
+// parseFront returns the keys in a text's front matter, and the number of bytes and lines of the front matter. If
+// there is no front matter, the size is 0. Text between two lines --- is front matter only if its first line is a key.
 func parseFront(text string) (keys []frontKey, size, count int) {
 	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {
@@ -75,7 +73,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 			continue
 		}
 		hasKey = true
-		// Indented lines and items of a list belong to the value of the key.
+		// Indented lines and list items belong to the value of the key.
 		end := i + 1
 		for end < len(lines) && (lines[end] == "" || lines[end][0] == ' ' || lines[end][0] == '\t' ||
 			isBullet(lines[end])) {
@@ -86,36 +84,37 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 		i = end
 	}
 	if !hasKey && len(lines) > 0 {
-		return nil, 0, 0 // these are only comments and blank lines, which may also be headings between two rules
+		// The lines contain only comments and blank lines. They may be headings between two horizontal rules.
+		return nil, 0, 0
 	}
 	return keys, len(text) - len(body), len(lines) + 2
 }
 
-// textKeys lists the keys whose value is a text. Other programs write such a text without quotes, even if
-// it contains " # ", so this does not begin a comment.
+// textKeys lists the keys whose value is a text. Programs write such a text without quotes even if it contains " # ",
+// so " # " does not begin a comment in it.
 var textKeys = []string{"name", "title", "description"}
 
-// maxHeaderLabels is the maximum number of labels from front matter. The rest is for the labels of
-// the origin and for tags in the text.
+// maxHeaderLabels is the maximum number of labels made from front matter. An entry needs room for more labels: those
+// of its origin, and tags in the text.
 const maxHeaderLabels = oxbow.MaxLabels / 2
 
-// keyTwins maps alternative spellings to keys that correspond to a field of an entry. Obsidian
-// used tag and alias until version 1.9. Its linter writes "date created".
+// keyTwins maps other spellings of a key to the usual key. Obsidian used tag and alias until version 1.9, and its
+// linter writes "date created".
 var keyTwins = map[string]string{
 	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
-// maxKeyWords is the maximum number of words in a key, such as "date created". A line with more
-// words before its colon is a sentence.
+// maxKeyWords is the maximum number of words in a key, such as "date created". If more words precede a colon, the line
+// is a sentence.
 const maxKeyWords = 3
 
-// quotedKey matches a key in quotes, and the rest of its line.
+// quotedKey matches a line that begins with a key in quotes.
 var quotedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:"([^"\\]+)"|'([^']+)'):(.*)$`) })
 
-// cutKey splits "Key: value". The key may have quotes around it.
+// cutKey splits a line "Key: value". The key may be in quotes. ok is false if the line has another form.
 func cutKey(l string) (name, value string, ok bool) {
 	if m := quotedKey().FindStringSubmatch(l); m != nil {
-		name = m[1] + m[2] // a quoted name may contain a colon
+		name = m[1] + m[2] // A name in quotes may contain a colon.
 		value = m[3]
 		ok = true
 	} else {
@@ -148,9 +147,8 @@ var (
 	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
 )
 
-// readKeys returns the keys that a value represents. The result is k with its values or, for a
-// nested mapping, a key for each value. The value begins on the line of the key and continues on
-// lines.
+// readKeys returns the keys that a value stands for: k with its values or, for a nested mapping, one key for each
+// member. value is the text on the line of the key, and lines are the lines that continue it.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = frontmatter.NormalizeKey(k.name)
 	comment := ""
@@ -172,7 +170,7 @@ func (k frontKey) readKeys(value string, lines []string) []frontKey {
 		}
 	}
 	keys := k.flattenNode(node)
-	if len(keys) == 0 { // an empty mapping
+	if len(keys) == 0 { // The mapping is empty.
 		k.isEmpty = true
 		keys = []frontKey{k}
 	}
@@ -180,7 +178,7 @@ func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	return keys
 }
 
-// nodeComments returns the comments that the decoder found in a node, joined by spaces.
+// nodeComments returns the comments in a decoded node, joined by spaces.
 func nodeComments(n *yaml.Node) string {
 	parts := []string{n.HeadComment, n.LineComment}
 	for _, c := range n.Content {
@@ -190,21 +188,22 @@ func nodeComments(n *yaml.Node) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// isPlain reports whether a value is text without quotes, which YAML would cut at " #" and
-// refuse with ": " in it. The nulls of YAML are not text.
+// isPlain reports whether a value is a text without quotes. YAML would cut such a text at " #" and refuse it if it
+// contains ": ". The nulls of YAML are not texts.
 func isPlain(value string) bool {
 	return value != "" && value != "~" && !strings.EqualFold(value, "null") &&
 		!strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
 }
 
-// cutComment separates the value on a line from a comment after it. A comment begins with
-// "# ". Other text after " #", such as #762 or #tag, belongs to the value.
+// cutComment splits the value on a line from a comment that follows it. A comment begins with "# ". Other text after "
+// #", such as #762 or #tag, belongs to the value.
 func cutComment(value string) (rest, comment string) {
 	if strings.HasPrefix(value, "# ") || value == "#" {
 		return "", value
 	}
 	if value == "" || strings.ContainsRune("[{\"'|>", rune(value[0])) {
-		return value, "" // cut nothing: after brackets, quotes and the head of a block, the decoder finds the comment
+		// Do not split the line. The YAML decoder finds a comment after brackets, quotes and the head of a block.
+		return value, ""
 	}
 	if before, after, ok := strings.Cut(value, " # "); ok {
 		return strings.TrimSpace(before), "# " + strings.TrimSpace(after)
@@ -212,11 +211,10 @@ func cutComment(value string) (rest, comment string) {
 	return value, ""
 }
 
-// maxFrontDepth is the maximum nesting of lists and mappings in front matter that others wrote.
+// maxFrontDepth is the maximum depth of lists and mappings in front matter.
 const maxFrontDepth = 64
 
-// decodeValue reads a value as YAML. It returns nil if the value is not valid
-// YAML.
+// decodeValue decodes a value as YAML. It returns nil if the value is not valid YAML.
 func decodeValue(value string, lines []string) *yaml.Node {
 	r := frontmatter.MappingReader{MaxDepth: maxFrontDepth}
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
@@ -229,20 +227,20 @@ func decodeValue(value string, lines []string) *yaml.Node {
 	return top.Content[1]
 }
 
-// scalarStart matches the part of a block's line before the text: the indent, list markers, and
-// the key in a nested mapping.
+// scalarStart matches what precedes the text on a line of YAML: the indent, list markers, and the key in a nested
+// mapping.
 var scalarStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
 })
 
-// quoteHashes returns lines of YAML in which plain texts that contain " #" or begin with "#" are put into quotes, so
-// that YAML does not read the rest of the text as a comment. Lines in blocks of text, which begin with | or >, are not
-// changed.
+// quoteHashes returns lines of YAML in which each plain text that contains " #" or begins with "#" is in quotes.
+// Otherwise YAML would read the rest of the text as a comment. It does not change lines in a block of text, which
+// begins with | or >.
 func quoteHashes(lines []string) []string {
 	out := slices.Clone(lines)
-	blockIndent := -1 // indent of the line that begins the current block of text, or -1 outside of blocks
+	blockIndent := -1 // indent of the line that begins the current block of text, or -1 outside of a block
 	for i, line := range lines {
-		// A block of text consists of the empty lines and the lines with a larger indent that follow its first line.
+		// A block of text consists of the lines after its first line that are empty or have a larger indent.
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		isIndented := line == "" || indent > blockIndent
 		if blockIndent >= 0 && isIndented {
@@ -253,7 +251,7 @@ func quoteHashes(lines []string) []string {
 		if textStart < len(line) && strings.ContainsRune("|>", rune(line[textStart])) {
 			blockIndent = indent
 		}
-		// A text follows a list marker or a key. Without these, the line continues the text of the line before.
+		// A text follows a list marker or a key. Without these, the line continues the previous line.
 		if textStart > indent {
 			out[i] = line[:textStart] + quoteHash(line[textStart:])
 		}
@@ -273,7 +271,7 @@ func quoteHash(text string) string {
 	return strings.TrimRight(quoted+" "+comment, " ")
 }
 
-// flattenNode returns the keys and values of a node (see [frontmatter.Flatten]).
+// flattenNode returns a key for each value in a node (see [frontmatter.Flatten]).
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	var keys []frontKey
 	properties := frontmatter.FlattenProperty(k.name, n)
@@ -292,7 +290,7 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	return keys
 }
 
-// readScalars returns k with the values of the nodes, and a key for each value of a list that cannot be read.
+// readScalars returns k with the values of the nodes, followed by a key for each node that cannot be read.
 func (k frontKey) readScalars(nodes []*yaml.Node) []frontKey {
 	var unread []frontKey
 	for _, n := range nodes {
@@ -320,9 +318,9 @@ func (k frontKey) readScalars(nodes []*yaml.Node) []frontKey {
 	return append([]frontKey{k}, unread...)
 }
 
-// decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote, or
-// anchors. If the value has several lines that are not a list, decodeLoosely returns nil, because
-// the line breaks and the indentation may matter.
+// decodeLoosely reads a value that is not valid YAML, for example because of items such as *.md and #tag, an open
+// quote, or an anchor. If the value has several lines that are not a list, it returns nil, because line breaks and
+// indentation may have a meaning.
 func decodeLoosely(value string, lines []string) *yaml.Node {
 	whole := joinLines(value, lines)
 	list := &yaml.Node{Kind: yaml.SequenceNode}
@@ -347,7 +345,7 @@ func decodeLoosely(value string, lines []string) *yaml.Node {
 	return textNode(whole)
 }
 
-// isList reports whether all lines are items of a list or blank.
+// isList reports whether each line is blank or a list item.
 func isList(lines []string) bool {
 	for _, l := range lines {
 		l = strings.TrimSpace(l)
@@ -358,7 +356,7 @@ func isList(lines []string) bool {
 	return len(lines) > 0
 }
 
-// looseItem returns the node for a list item.
+// looseItem returns a node for a list item that is not valid YAML.
 func looseItem(item string) *yaml.Node {
 	item, comment := cutComment(strings.TrimSpace(item))
 	node := textNode(item)
@@ -371,12 +369,12 @@ func looseItem(item string) *yaml.Node {
 	return node
 }
 
-// textNode returns a node of a text.
+// textNode returns a node that contains a text.
 func textNode(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ReplaceAll(s, "\x00", "")}
 }
 
-// joinLines joins the lines of a value with spaces.
+// joinLines joins a value and the lines that continue it with spaces.
 func joinLines(value string, lines []string) string {
 	for _, l := range lines {
 		l = strings.TrimSpace(l)

@@ -1,5 +1,5 @@
-// Fuzz targets: no input makes a reader panic, or yields an
-// item that no store could hold, and no text is lost between pieces.
+// This file fuzzes the readers. No input may make a reader panic or yield an item that no store can store, and no text
+// may be lost when a text is split.
 
 package exchange
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// checkItems reads all and checks what holds for any input: good items, and
-// nothing after a fatal error.
+// checkItems reads all items and checks what must be true for any input: each item is valid, and a fatal error is the
+// last result.
 func checkItems(t *testing.T, format Format, in []byte) {
 	t.Helper()
 	fatal := false
@@ -57,7 +57,7 @@ func FuzzJSONL(f *testing.F) {
 		checkItems(t, Chat, in)
 		checkItems(t, "", in)
 
-		// What was read once comes back from an export, and is the same then.
+		// The items must be the same after an export and an import.
 		s := newStore()
 		if _, err := Import(t.Context(), s, readJSONL(bytes.NewReader(in), "f"), &ImportOptions{}); err != nil {
 			return
@@ -74,7 +74,7 @@ func FuzzJSONL(f *testing.F) {
 	})
 }
 
-// The fields of a line are those that encoding/json finds.
+// FuzzFields tests that parseLine finds the same fields as encoding/json.
 func FuzzFields(f *testing.F) {
 	f.Add(`{"a":"b\"\\\/\n\u00e9\ud83d\ude00","c":[1, {"d" : [] },"]}"] , "\u0065":-1.5e3}`)
 	f.Add(` {"a":true,"b":null,"c":{"d":"}"}} `)
@@ -129,8 +129,8 @@ func FuzzFrontMatter(f *testing.F) {
 	})
 }
 
-// checkWordsKept checks that every word of the front matter is in the entries. It ignores the words
-// that have a meaning of their own, such as the names of keys with a field, and texts with escapes.
+// checkWordsKept checks that each word of the front matter is in an entry. It ignores words with a meaning of their
+// own, such as keys that correspond to fields, and texts with escapes.
 func checkWordsKept(t *testing.T, in string, keys []frontKey, size int) {
 	items, errs := collect(markdown("f.md", in))
 	if len(errs) > 0 || strings.Contains(in[:size], `\`) {
@@ -198,7 +198,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add("A\n===\n<!--\n# x\n-->\n\nB\n---\n\n", uint16(900))
 	f.Add("~~~~\r\n# x\r\n~~~\r\n~~~~\r\n- a\r\n---\r\n", uint16(300))
 	f.Fuzz(func(t *testing.T, in string, times uint16) {
-		// Repeated, a short text reaches the sizes at which pieces are cut.
+		// Repeat the text, so that it is long enough to be split.
 		text := strings.Repeat(in, 1+int(times)%1000)
 		if len(text) > 1<<20 {
 			text = text[:1<<20]

@@ -1,5 +1,4 @@
-// This file examines the directories of an import: which files were deleted or renamed since an earlier import, and
-// whether a directory is a vault.
+// This file finds files that were deleted or renamed since an import, and recognizes vaults of Obsidian.
 
 package exchange
 
@@ -12,10 +11,10 @@ import (
 	"strings"
 )
 
-// GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories and is now
-// missing. The paths of the directories are absolute. root is as in [ReadPath].
+// GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories that does
+// not exist any more. The paths in dirs are absolute. For root, see [ReadPath].
 func GoneFiles(root string, dirs []string) func(origin string) bool {
-	byPrefix := map[string]string{} // directories, by the text with which their files' origins begin
+	byPrefix := map[string]string{} // directories, by the text with which the origins of their files begin
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			prefix := path.Join(originBase(filepath.Dir(dir), root), filepath.Base(dir)) + "/"
@@ -33,7 +32,7 @@ func GoneFiles(root string, dirs []string) func(origin string) bool {
 	}
 }
 
-// IsVault reports whether a directory is a vault of Obsidian, so that the #tags in its notes are tags.
+// IsVault reports whether a directory is a vault of Obsidian. In its notes, #tags are tags.
 func IsVault(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, ".obsidian"))
 	return err == nil && info.IsDir()

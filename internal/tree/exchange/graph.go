@@ -14,28 +14,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// graph is the knowledge graph of an MCP memory server's file.
+// graph is the knowledge graph in a file of the MCP memory server.
 type graph struct {
 	nodes  []graphNode
-	byName map[string]int // index of the first node with that name
+	byName map[string]int // index of the first node with each name
 	edges  []graphEdge
-	size   int // size of the texts, in bytes
+	size   int // total size of the texts, in bytes
 }
 
 type graphNode struct {
 	name, entityType, ref string
 	observations          []string
 	relations             []string
-	otherMembers          object // members that the original memory server does not write
+	otherMembers          object // members that the official memory server does not write
 }
 
 type graphEdge struct {
 	fromName, toName, relationType, ref string
-	// "key: value" for each member that the original memory server does not write.
+	// "key: value" for each member that the official memory server does not write
 	otherMembers []string
 }
 
-// The members of an entity and a relation. Forks of the memory server use the spellings after the first.
+// These are the keys of the members of entities and relations. The official memory server writes the first key of each
+// list, and forks of it write the others.
 var (
 	fromKeys       = []string{"from", "from_entity", "fromEntity", "source"}
 	toKeys         = []string{"to", "to_entity", "toEntity", "target"}
@@ -45,15 +46,15 @@ var (
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
-// addLine adds an entity or, if typ is "relation", a relation to the graph. It returns an error if a required field is
-// missing or empty, or if the graph becomes too large.
+// addLine adds a relation to the graph if typ is "relation", and otherwise an entity. where is its position. addLine
+// fails if a required field is missing or empty, or if the graph becomes too large.
 func (g *graph) addLine(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.textValue(key)
 		if err == nil && s == "" {
 			err = fmt.Errorf("%s has no %s", typ, key)
 		}
-		// Count 64 bytes more for each string, for its header in memory.
+		// Add 64 bytes for each string, because of its header in memory.
 		g.size += len(s) + 64
 		return s, err
 	}
@@ -90,7 +91,7 @@ func (g *graph) addLine(typ string, o object, where string) error {
 	return g.checkSize()
 }
 
-// addRelation adds a relation. requiredField returns the value of a field that must not be empty.
+// addRelation adds a relation. requiredField must return the value of a field, or an error if the field is empty.
 func (g *graph) addRelation(o object, where string, requiredField func(key string) (string, error)) (err error) {
 	e := graphEdge{ref: where}
 	from, to := o.firstKey(fromKeys...), o.firstKey(toKeys...)
@@ -117,10 +118,9 @@ func (g *graph) addRelation(o object, where string, requiredField func(key strin
 	return g.checkSize()
 }
 
-// observationTexts returns the texts of observations. Forks of the memory server write an
-// observation as an object. The text is the object's member text or content, and all further
-// members follow in parentheses. A value that is neither a string nor such an object is kept as
-// JSON.
+// observationTexts returns the texts of the observations of an entity. In forks of the memory server, an observation
+// may be an object. Its text is then the member text or content, followed by the other members in parentheses. Any
+// other value is kept as JSON.
 func observationTexts(raw json.RawMessage) (texts []string) {
 	if raw[0] != '[' {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))
@@ -158,8 +158,8 @@ func (g *graph) checkSize() error {
 	return nil
 }
 
-// entityNotes yields a note for each entity, in the order of the file. Before the notes, it yields an
-// error for each relation whose entity does not exist.
+// entityNotes yields a note for each entity, in the order of the file. Before these, it yields an error for each
+// relation with an entity that does not exist.
 func (g *graph) entityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.fromName]
@@ -222,7 +222,7 @@ func (n *graphNode) toItem(ref string) Item {
 	return it
 }
 
-// memberText returns a member's value as a text. It returns "" for null and for an empty string.
+// memberText returns the value of a member as text, or "" for null and for an empty string.
 func memberText(raw json.RawMessage) string {
 	switch {
 	case raw[0] == '"':
@@ -233,7 +233,7 @@ func memberText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// bulletList formats the texts as a Markdown list. Further lines of a text are indented.
+// bulletList returns the texts as a Markdown list. If a text has several lines, those after the first are indented.
 func bulletList(texts []string) string {
 	var b strings.Builder
 	for i, t := range texts {

@@ -1,4 +1,4 @@
-// This file maps each key in front matter to a part of the entries in a Markdown file.
+// This file converts the keys in front matter to the fields and labels of entries.
 
 package exchange
 
@@ -14,29 +14,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// header contains the values in front matter, which apply to all entries from a
-// file.
+// header contains the values from front matter, which apply to all entries of a file.
 type header struct {
-	entry       oxbow.Entry // Name is empty if the front matter does not set it
+	entry       oxbow.Entry // Name is "" if the front matter has no name.
 	description string
 	paragraphs  []string // "key: value" for each value that cannot become a label
 	warnings    []string
-	otherLabels []oxbow.Label // labels made from keys that do not correspond to a field of an entry
+	otherLabels []oxbow.Label // labels made from keys that no field of an entry corresponds to
 
 	ref      string
 	opts     *ReadOptions
-	seenKeys map[string]bool // keys that were read
+	seenKeys map[string]bool // keys that were applied already
 }
 
-// headerField is a key of front matter that an entry has a field for.
+// headerField is a key of front matter that corresponds to a field of an entry.
 type headerField struct {
 	key        string
-	allowsMany bool // the key may have several values
+	allowsMany bool // The key may have several values.
 	set        func(*header, frontKey)
 }
 
-// headerFields lists the keys of front matter that an entry has a field for. All other keys become
-// labels.
+// headerFields lists the keys that correspond to a field of an entry. All other keys become labels.
 var headerFields = []headerField{
 	{"name", false, (*header).setName},
 	{"title", false, (*header).setName},
@@ -49,10 +47,10 @@ var headerFields = []headerField{
 	{"created", false, (*header).setCreated},
 	{"date", false, (*header).setCreated},
 	{"kind", false, (*header).setKind},
-	{"type", false, (*header).setType}, // a type that is not a known kind becomes a label
+	{"type", false, (*header).setType}, // If the value is not a kind, setType makes it a label.
 }
 
-// readHeader reads front matter. Values that it cannot use become warnings.
+// readHeader converts the keys of front matter. Values that it cannot use become warnings.
 func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	h := header{ref: ref, opts: o, seenKeys: make(map[string]bool)}
 	for _, k := range keys {
@@ -62,8 +60,8 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	return h
 }
 
-// addSecondFront adds the values of a second front matter, which stays in the text. The values of the
-// first front matter remain.
+// addSecondFront adds the values of a second front matter, which also stays in the text. A value of the first front
+// matter has precedence.
 func (h *header) addSecondFront(keys []frontKey) {
 	second := readHeader(keys, h.ref, h.opts)
 	e := &h.entry
@@ -81,8 +79,8 @@ func (h *header) addSecondFront(keys []frontKey) {
 	h.otherLabels = append(h.otherLabels, second.otherLabels...)
 }
 
-// applyKey applies a key. A value that is not valid for its key is kept as a label or a paragraph,
-// with a warning.
+// applyKey sets the field of a key. A value that is not valid for the field is kept as a label or a paragraph, with a
+// warning.
 func (h *header) applyKey(k frontKey) {
 	if twin, ok := keyTwins[k.key]; ok {
 		k.key = twin
@@ -136,9 +134,9 @@ func (h *header) applyKey(k frontKey) {
 	h.otherLabels = append(h.otherLabels, h.entry.Labels[at:]...)
 }
 
-// misspeltField returns the key of a field that differs from key in one typing error, or "".
+// misspeltField returns a key in headerFields that differs from key only by one typing error, or "".
 func misspeltField(key string) string {
-	const shortest = 3 // a shorter key resembles too many words
+	const shortest = 3 // A shorter key would resemble too many words.
 	if len(key) < shortest {
 		return ""
 	}
@@ -169,8 +167,8 @@ func mayBeOneError(a, b string) bool {
 	return start+end >= shorter-2
 }
 
-// warnEmptyKey adds a warning for a key without a value, which cannot become a label. A field of an entry, such as
-// tags, is not reported, because an entry without the key has the same fields.
+// warnEmptyKey adds a warning about a key without a value, because it cannot become a label. There is no warning about
+// a key such as tags, because it has the same effect as a missing key.
 func (h *header) warnEmptyKey(k frontKey) {
 	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
 	if k.isEmpty && !isField {
@@ -178,14 +176,13 @@ func (h *header) warnEmptyKey(k frontKey) {
 	}
 }
 
-// addParagraph keeps a value that cannot become a label. It is put above the text of the first
-// entry.
+// addParagraph keeps a value that cannot become a label. The value is put above the text of the first entry.
 func (h *header) addParagraph(k frontKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
 
-// addRawLines keeps lines of front matter as they are written. A comment is escaped, because it would
-// be a heading.
+// addRawLines keeps lines of front matter unchanged above the text. A comment is escaped, because Markdown would show
+// it as a heading.
 func (h *header) addRawLines(raw string) {
 	if strings.HasPrefix(raw, "#") {
 		raw = `\` + raw
@@ -197,7 +194,7 @@ func (h *header) addWarning(k frontKey, format string, args ...any) {
 	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", lineRef(h.ref, k.line), fmt.Sprintf(format, args...)))
 }
 
-// setName sets the name. If both name and title are given, the title becomes an alias.
+// setName sets the name of the entry. If the front matter has both a name and a title, the title becomes an alias.
 func (h *header) setName(k frontKey) {
 	e := &h.entry
 	name := cleanName(k.value(), oxbow.MaxName)
@@ -242,9 +239,9 @@ func (h *header) addAliases(k frontKey) {
 	}
 }
 
-// addLabels adds a label for each value. A value with several lines is joined to a single
-// line, and its lines are also kept as a paragraph. A value that is not allowed in a label, for
-// example because it is too long, is kept as a paragraph only.
+// addLabels adds a label for each value. If a value has several lines, the label contains them as one line, and the
+// value is also kept as a paragraph. A value that is not allowed in a label, for example because it is too long, is
+// kept only as a paragraph.
 func (h *header) addLabels(k frontKey, key string, values ...string) {
 	for _, v := range values {
 		l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(v), " ")}
@@ -272,7 +269,7 @@ func (h *header) setConfidence(k frontKey) {
 	h.entry.Labels = append(h.entry.Labels, oxbow.Confidence(c))
 }
 
-// setCreated sets the time of creation. If both created and date are given, created is used.
+// setCreated sets the creation time. If the front matter has the keys created and date, created is used.
 func (h *header) setCreated(k frontKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {
@@ -294,8 +291,8 @@ func (h *header) setKind(k frontKey) {
 	h.entry.Kind = kind
 }
 
-// setType sets the kind. If the value is not a kind, setType adds a label, because many programs
-// have types of their own.
+// setType sets the kind of the entry. If the value is not a kind, it becomes a label, because many programs have types
+// of their own.
 func (h *header) setType(k frontKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind
@@ -304,7 +301,7 @@ func (h *header) setType(k frontKey) {
 	h.addLabels(k, "type", k.value())
 }
 
-// tidyAliases removes repeated aliases and aliases that are equal to the name.
+// tidyAliases returns the aliases without repetitions and without the name.
 func tidyAliases(name string, aliases []string) []string {
 	var out []string
 	seen := map[string]bool{name: true}

@@ -1,4 +1,4 @@
-// This file turns the Markdown of a heading into plain text, so that it can be a name.
+// This file converts the Markdown of a heading to plain text, which can be the name of an entry.
 
 package exchange
 
@@ -16,11 +16,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxHeadingText is the maximum length of a heading whose Markdown is read, in bytes. The time for
-// links and emphasis grows with the square of their number.
+// maxHeadingText is the maximum length, in bytes, of a heading that is parsed as Markdown. The time for links and
+// emphasis grows with the square of their number.
 const maxHeadingText = 1000
 
-// headingParser reads a line as a paragraph, with links, emphasis, code and HTML.
+// headingParser parses a line as a paragraph with links, emphasis, code and HTML.
 var headingParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 100)),
@@ -35,17 +35,17 @@ var headingParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// headingID matches the attributes at the end of a heading, such as {#id .class}.
+// headingID matches attributes at the end of a heading, such as {#id .class}.
 var headingID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\{\s*[#.:][^{}]*\}\s*$`) })
 
-// wikiLink matches a link of Obsidian, with its target and the text that is shown instead.
+// wikiLink matches a link of Obsidian. Its groups are the target and the text that is shown instead.
 var wikiLink = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`!?\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
 })
 
-// headingText returns the text of a heading as a reader sees it: links without addresses, no images,
-// HTML, marks of emphasis or attributes. If no text remains, it returns the alternative texts of the
-// images, or the heading itself.
+// headingText returns the text of a heading as a reader sees it: link texts without addresses, and no images, HTML,
+// marks of emphasis or attributes. If no text remains, it returns the alternative texts of the images. If there are
+// none, it returns the heading unchanged.
 func headingText(heading string) string {
 	if len(heading) > maxHeadingText || !strings.ContainsAny(heading, "[<*_`~\\&{!") {
 		return heading
@@ -62,14 +62,14 @@ func headingText(heading string) string {
 	return cmp.Or(shown, images, heading)
 }
 
-// maxDecoration is the maximum length of the text before a title, in bytes.
+// maxDecoration is the maximum length, in bytes, of the text before a title that is checked by isDecoration.
 const maxDecoration = 4000
 
 // htmlComment matches a comment of HTML.
 var htmlComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
 
-// isDecoration reports whether a text shows no words: comments, badges and other images, HTML tags,
-// and addresses of links.
+// isDecoration reports whether a text contains no words that a reader sees: only comments, images such as badges, HTML
+// tags, and definitions of link addresses.
 func isDecoration(text string) bool {
 	if strings.TrimSpace(text) == "" {
 		return true
@@ -82,7 +82,7 @@ func isDecoration(text string) bool {
 	return shown == ""
 }
 
-// visibleText returns the text that Markdown shows, and the alternative texts of its images.
+// visibleText returns the text that a reader of the Markdown sees, and the alternative texts of its images.
 func visibleText(source string) (shown, images string) {
 	r := headingReader{source: []byte(source)}
 	r.addText(headingParser().Parse(text.NewReader(r.source)))
@@ -93,13 +93,12 @@ func visibleText(source string) (shown, images string) {
 type headingReader struct {
 	source []byte
 	text   strings.Builder
-	images strings.Builder // alternative texts of images
+	images strings.Builder // alternative texts of the images
 
-	imageDepth int // number of images around the present node
+	imageDepth int // number of images that contain the present node
 }
 
-// addText adds the text of a node and its children to r.text, without the markup. The text of images is added to
-// r.images instead.
+// addText adds the text of a node and its children to r.text, without markup. Text in an image is added to r.images.
 func (r *headingReader) addText(n ast.Node) {
 	out := &r.text
 	if r.imageDepth > 0 {
@@ -116,7 +115,7 @@ func (r *headingReader) addText(n ast.Node) {
 	case *ast.CodeSpan:
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			if t, ok := c.(*ast.Text); ok {
-				out.Write(t.Value(r.source)) // without unescaping
+				out.Write(t.Value(r.source)) // Add the code without unescaping it.
 			}
 		}
 		return
@@ -134,8 +133,8 @@ func (r *headingReader) addText(n ast.Node) {
 	}
 }
 
-// htmlTag matches a tag of HTML that shows no text itself. Other words in angle brackets, such as the
-// type in Vec<T>, are text. imageText matches the alternative text of an image.
+// htmlTag matches an HTML tag that shows no text itself. Other words in angle brackets, such as the type in Vec<T>,
+// are text. imageText matches the alternative text in an image tag.
 var (
 	htmlTag = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
@@ -148,7 +147,7 @@ var (
 	})
 )
 
-// readTag adds the text of an HTML tag.
+// readTag adds the text that an HTML tag shows.
 func (r *headingReader) readTag(tag string) {
 	switch {
 	case strings.HasPrefix(tag, "<!"):
@@ -161,7 +160,7 @@ func (r *headingReader) readTag(tag string) {
 	}
 }
 
-// unescapeMarkdown replaces escapes such as \* and entities such as &amp;.
+// unescapeMarkdown replaces escapes such as \* and entities such as &amp; by the characters that they stand for.
 func unescapeMarkdown(s []byte) []byte {
 	return []byte(html.UnescapeString(string(util.UnescapePunctuations(s))))
 }

@@ -1,4 +1,4 @@
-// The store and the helpers that the tests share.
+// This file contains a store and helper functions for the tests.
 
 package exchange
 
@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// mapStore keeps entries in memory. Its clock goes on by a second each Apply.
+// mapStore is a store that keeps its entries in memory. Its clock advances by a second at each Apply.
 type mapStore struct {
 	entries []oxbow.Entry
 	now     time.Time
 	id, seq uint64
-	applied []int // number of ops of each Apply
+	applied []int // number of ops in each call of Apply
 	source  oxbow.Source
-	before  func() error // called by Apply before anything else
+	before  func() error // Apply calls this function first, if it is not nil.
 }
 
 func newStore() *mapStore {
@@ -129,7 +129,7 @@ func (s *mapStore) content(t *testing.T, name string) string {
 	return e.Content
 }
 
-// collect reads all: the items, and the texts of the errors.
+// collect returns all items of a sequence, and the texts of its errors.
 func collect(seq iter.Seq2[Item, error]) (items []Item, errs []string) {
 	for it, err := range seq {
 		if err != nil {
@@ -141,7 +141,7 @@ func collect(seq iter.Seq2[Item, error]) (items []Item, errs []string) {
 	return items, errs
 }
 
-// one reads an input that holds one good item.
+// one returns the only item of a sequence. The test fails if there are other items or errors.
 func one(t *testing.T, seq iter.Seq2[Item, error]) Item {
 	t.Helper()
 	items, errs := collect(seq)
@@ -151,7 +151,7 @@ func one(t *testing.T, seq iter.Seq2[Item, error]) Item {
 	return items[0]
 }
 
-// load imports and fails the test on an error.
+// load imports the items. The test fails if there is an error.
 func load(t *testing.T, s oxbow.Store, seq iter.Seq2[Item, error], o *ImportOptions) Report {
 	t.Helper()
 	rep, err := Import(t.Context(), s, seq, o)

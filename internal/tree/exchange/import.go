@@ -16,107 +16,103 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Limits for a batch. A batch is written with a single Apply, so it is written completely or
-// not at all. A larger batch would be faster, but a person who stops an import waits until the batch is written.
+// These are the limits of a batch. One Apply writes a whole batch or nothing. Larger batches would be faster, but a
+// person who stops an import has to wait until a batch is written.
 const (
 	batchItems = 500
 	batchBytes = 4 << 20
 )
 
-// maxAttempts is the number of attempts to write a batch if another writer changes its entries in the
-// meantime.
+// maxAttempts is the maximum number of attempts to write a batch, if other writers change its entries in the meantime.
 const maxAttempts = 4
 
-// maxMessages is the maximum number of problems, and also the maximum number of notes, in a
-// report.
+// maxMessages is the maximum number of problems in a report, and also the maximum number of notes.
 const maxMessages = 1000
 
 // ImportOptions configure [Import]. Nil means the defaults.
 type ImportOptions struct {
-	// Overwrite allows an item to replace an entry with the same name that was written or edited in
-	// this store, is newer than the export, or has a different kind (which gives the entry a new
-	// ID). An item with an origin replaces only entries with the same origin.
+	// Overwrite lets an item replace an entry with the same name that was written or edited in this store, is newer
+	// than the export, or has another kind. (A replaced entry with another kind gets a new ID.) An item with an origin
+	// replaces only an entry with the same origin.
 	Overwrite bool
 
-	// NoOrigin omits the labels that name the origin of an entry. For a store without labels, this
-	// happens in any case, and the report has a note about it. Without these labels, a later import
-	// cannot match a changed file with the file's entries, and adds the file's items as new
-	// entries.
+	// NoOrigin omits the labels that name the origin of an entry. A later import then cannot match a changed file with
+	// the entries of the file, and adds its items as new entries. If the store has no labels, they are always omitted,
+	// and the report has a note.
 	NoOrigin bool
 
-	// Author is the author of the items. Empty means [oxbow.Imported]. Set it only if you know the
-	// author, for example for a mirror of a client's own memory.
+	// Author is the author of the items ("" means [oxbow.Imported]). Set it only if the author is known, for example
+	// for a mirror of a client's own memory.
 	Author oxbow.Actor
 
-	// If Follow is set, Import also imports the change of a file whose entry was edited in the store. The entry gets
-	// the text of the file. The text from the store is kept in a new entry, and labels of both are merged.
+	// If Follow is set, Import also imports a changed file whose entry was edited in the store. The entry gets the
+	// text of the file, a new entry keeps the text from the store, and the labels are merged.
 	Follow bool
 
-	// IsGone reports whether the file that is the origin of an entry no longer exists. It returns true only for files
-	// that were imported from a directory that this import reads again. IsGone may be nil. See [GoneFiles].
+	// IsGone reports whether the file from which an entry was imported has been deleted or renamed. It must return
+	// true only for a file in a directory that this import reads again. It may be nil. See [GoneFiles].
 	IsGone func(origin string) bool
 
-	// DryRun reports the changes, but does not make them.
+	// If DryRun is set, Import reports the changes but does not make them.
 	DryRun bool
 
-	// NoChanges leaves Report.Changes empty, which saves memory in a long import.
+	// If NoChanges is set, Report.Changes stays empty, which saves memory in a long import.
 	NoChanges bool
 
-	// Ref is the origin in the source of the changes. If Ref is empty, the origin is the file of
-	// the batch, or the directory of the batch's files.
+	// Ref is the origin that the source of the changes contains. If it is "", the origin is the file of the batch, or
+	// the directory that contains the files of the batch.
 	Ref string
 
-	// Progress is called after each batch with the number of items processed so far, including
-	// invalid items.
+	// Progress is called after each batch with the number of items that were processed, including invalid items.
 	Progress func(done int)
 
-	// Interrupt, if not nil, is called if the import ends before the sequence of items. Interrupt
-	// should make the sequence end, because the sequence may be waiting for input, and Import waits
-	// until the sequence has ended.
+	// Interrupt is called if Import stops before the sequence of items has ended. It must make the sequence end,
+	// because the sequence may be waiting for input, and Import waits for its end. It may be nil.
 	Interrupt func()
 }
 
-// Report describes the result of an import. Added, Updated, Same and Skipped together count all
-// items, including invalid items.
+// Report is the result of an import. The sum of Added, Updated, Same and Skipped is the number of all items, including
+// invalid items.
 type Report struct {
 	Added   int
 	Updated int
 	Same    int // items that the store already contains
-	Skipped int // items that were not imported, for reasons listed in Problems and Notes
+	Skipped int // items that were not imported; Problems and Notes contain the reasons
 
-	// Problems lists items that were not imported, with file and line. Notes lists items that
-	// were imported with changes, and files without items. Each list contains at most 1000
-	// messages. More is the number of further messages.
+	// Problems lists the items that were not imported, with file and line. Notes lists items that were imported with
+	// changes, and files without items. Each list has at most maxMessages messages. More is the number of omitted
+	// messages.
 	Problems []string
 	Notes    []string
 	More     int
 
-	// Changes lists the added and updated entries, in order. It is empty if NoChanges is set.
+	// Changes lists the added and updated entries in order. It is empty if NoChanges is set.
 	Changes []Change
 
-	// First contains the names of the first added or updated entries, at most maxFirstNames.
+	// First contains the names of at most maxFirstNames added or updated entries, the first of the import.
 	First []string
 
-	// Stale lists entries that an earlier import made from a file and that the file no longer
-	// contains. They are not changed.
+	// Stale lists the entries that an earlier import made from a file and that the file no longer contains. Import
+	// does not change them.
 	Stale []string
 
-	// Gone lists entries whose file was deleted or renamed since the import, with the file. They are not changed.
+	// Gone lists the entries whose file was deleted or renamed since the import, with the file. Import does not change
+	// them.
 	Gone        []string
-	matchStates map[digest]byte // the importer's usedNames.matchStates
+	matchStates map[digest]byte // usedNames.matchStates of the importer
 }
 
 // maxFirstNames is the maximum number of names in Report.First.
 const maxFirstNames = 3
 
-// Changed reports whether the import added or updated the named entry.
+// Changed reports whether the import has added or updated the entry with this name.
 func (r *Report) Changed(name string) bool { return r.matchStates[hashParts(name)] == 2 }
 
-// Change is an import's change of an entry.
+// Change says how an import changed an entry.
 type Change struct {
 	Name string     `json:"name"`
-	Verb oxbow.Verb `json:"verb"` // add or update
-	Ref  string     `json:"ref"`  // position of the item: file:line
+	Verb oxbow.Verb `json:"verb"` // "add" or "update"
+	Ref  string     `json:"ref"`  // place of the item, as file:line
 }
 
 func (r *Report) addMessage(list *[]string, format string, args ...any) {
@@ -127,28 +123,29 @@ func (r *Report) addMessage(list *[]string, format string, args ...any) {
 	*list = append(*list, fmt.Sprintf(format, args...))
 }
 
-// Import adds the items to the store, in batches of at most 500 entries or 4 MiB. Each batch is a
-// single Apply with a source whose actor is import. If reading or the store fails, Import returns
-// an error and a report of the batches that were written. Call Import again to continue.
+// Import adds the items to the store in batches of at most 500 entries or 4 MiB. Each batch is written with one Apply,
+// and the actor of its source is [oxbow.Imported] or o.Author. If reading or writing fails, Import returns an error
+// and a report of the batches that were written. To continue, call Import again.
 //
-// An item whose name is not in use is added. If the name is in use:
+// If no entry has the name of an item, the item is added. Otherwise:
 //
-//   - An entry with the same content, aliases and labels is not changed.
-//   - An item without an origin (from an export) belongs to the entry if both were created at the
-//     same time, or if an import of the same file wrote the entry. The item replaces the entry if
-//     the item was updated later and the entry was not edited since its import. Otherwise it is
-//     skipped and reported. An item without a creation time is also skipped, because nothing shows
-//     that it is a different entry.
-//   - An item with an origin replaces an entry that was imported from the same origin and was not
-//     edited since. If the entry was edited but the file has not changed, neither is changed. If
-//     both have changed, the item is skipped.
-//   - In all other cases, the entry is not changed, and the item gets a number: "NAME (2)".
+//   - An entry with the same content, aliases and labels stays as it is.
+//   - An item without an origin, which comes from an export, belongs to the entry if both have the same
+//     creation time, or if an import of the same file wrote the entry. The item replaces the entry if the item
+//     was updated later and the entry was not edited since its import. Otherwise the item is skipped and
+//     reported. An item without a creation time is also skipped, because nothing shows that it is a different
+//     entry.
+//   - An item with an origin replaces an entry that was imported from the same origin and was not edited
+//     since. If the entry was edited and the file is unchanged, the entry stays as it is. If both have changed,
+//     the item is skipped.
+//   - In all other cases, the entry stays as it is, and the item gets a name with a number: "NAME (2)".
 //
-// The same rules apply within an import: of two different items with the same name, the second gets
-// a number. An alias that is an alias or the name of a different entry is left out, with a note.
-// Labels identify an entry's origin: import:ORIGIN, import-id:ID for a record of a program, and
-// import-sum, a digest of the imported
-// content, aliases and labels. The digest shows whether the entry or the file was edited since.
+// The same rules apply within an import: if two different items have the same name, the second gets a number. An alias
+// of an item that is already the name or an alias of another entry is omitted, with a note.
+//
+// Labels identify the origin of an entry: import:ORIGIN, import-id:ID for a record of a program, and import-sum with a
+// digest of the imported content, aliases and labels. The digest shows whether the entry or the file was edited since
+// the import.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
 		o = &ImportOptions{}
@@ -163,7 +160,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 		origins:    make(map[string]bool),
 		fileNames:  make(map[string]bool),
 	}
-	// Use the memory's store, because a Memory searches all aliases for an unused name, which is
+	// Use the store of the memory, because a Memory would search all aliases for a name that does not exist, which is
 	// slow.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exactStore = m.Store()
@@ -183,22 +180,21 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 type importer struct {
 	ctx   context.Context
 	store oxbow.Store
-	// the store for look-ups by exact name: s, or the store below s if only that store supports
-	// such look-ups
+	// store in which an entry can be found by its exact name: s, or the store that s wraps
 	exactStore oxbow.Store
 	opts       *ImportOptions
 	report     Report
-	usedNames  *usedNames      // names and items of all batches so far
-	origins    map[string]bool // label values for the origins of all items so far
-	fileNames  map[string]bool // file names that became aliases
-	// Aliases in the store with their entries' names. The map is nil until it is first needed.
+	usedNames  *usedNames      // names and items of all earlier batches
+	origins    map[string]bool // values of the origin labels of all items so far
+	fileNames  map[string]bool // names of files that became aliases
+	// Names of the entries by alias, for all aliases in the store. The map is nil before it is needed.
 	aliases map[digest]string
-	// Names of entries that earlier imports made from records, by a digest of program and ID. The
-	// map is nil until it is first needed.
+	// Names of the entries that earlier imports made from records, by the digest of program and ID. The map is nil
+	// before it is needed.
 	recordNames    map[digest]string
-	count          int  // number of items processed
-	wasEmpty       bool // the store was empty before the import
-	storesNoLabels bool // the store does not store labels, so items are not marked
+	count          int  // number of items processed so far
+	wasEmpty       bool // The store was empty when the import began.
+	storesNoLabels bool // The store cannot store labels, so items get no import marks.
 }
 
 func (im *importer) importItems(items iter.Seq2[Item, error]) error {
@@ -233,7 +229,7 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 			im.count++
 			continue
 		case err != nil:
-			// Also write the items that were read before the error.
+			// Write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
 		it, ok := im.markAndCheck(it)
@@ -251,12 +247,12 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in a separate goroutine, which is at most one batch ahead of the
-// caller. If the caller stops early, it calls interrupt and waits until the sequence has ended.
+// readAhead reads the items in another goroutine, which is at most one batch ahead of the caller. If the caller stops
+// early, readAhead calls interrupt and waits for the end of the sequence.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
-		size int64 // size of the content, at most the limit for a batch
+		size int64 // size of the content, but at most the size limit of a batch
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
@@ -293,7 +289,8 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// markAndCheck marks an item with its origin. It returns false if no store could hold the item.
+// markAndCheck adds the import marks to an item. It returns false, and reports the reason, if no store could store the
+// item.
 func (im *importer) markAndCheck(it Item) (Item, bool) {
 	for _, s := range it.Losses {
 		im.report.addMessage(&im.report.Problems, "%s", s)
@@ -308,8 +305,8 @@ func (im *importer) markAndCheck(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		// do not report the entries of a program as stale, because its export may contain only some
-		// of its records
+		// An export of a program may contain only some of its records. Therefore the missing ones are not reported as
+		// stale.
 		if it.ID == "" {
 			im.origins[originLabel(it.Origin)] = true
 		}
@@ -325,22 +322,21 @@ func (im *importer) markAndCheck(it Item) (Item, bool) {
 	return it, true
 }
 
-// reportSkipped reports why n items were not imported.
+// reportSkipped adds to the report why n items were not imported.
 func (im *importer) reportSkipped(n int, format string, args ...any) {
 	im.report.addMessage(&im.report.Problems, format, args...)
 	im.report.Skipped += n
 }
 
-// importBatch is a part of the imported items that is written in a single
-// change.
+// importBatch is the part of the items that one change writes.
 type importBatch struct {
 	items      []Item
-	isUnmarked bool // the items' marks have been removed
+	isUnmarked bool // The items have no import marks any more.
 }
 
-// writeBatch writes the items of a batch in a single change. If the store cannot store the labels that mark imported
-// entries, it tries again without them. If the store refuses the batch, writeBatch divides the batch until the refused
-// item is alone, skips this item and reports it.
+// writeBatch writes a batch in one change. If the store cannot store import marks, it writes the batch without them.
+// If the store refuses the batch, writeBatch halves the batch until the refused item is alone, and reports this item
+// as skipped.
 func (im *importer) writeBatch(batch importBatch) error {
 	items := batch.items
 	if im.storesNoLabels {
@@ -364,11 +360,11 @@ func (im *importer) writeBatch(batch importBatch) error {
 		im.addToReport(p)
 		return nil
 	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, isMarked):
-		// The store may be unable to store the marks, so try again without them.
+		// The store may be unable to store import marks, so try without them.
 		return im.writeBatch(importBatch{items: unmarkedItems(items), isUnmarked: true})
 	case refused && len(items) > 1:
-		// The store has narrower limits than usual. Split the batch to find the item that it
-		// refuses, and write the remaining items.
+		// The store refuses an item, for example because its limits are narrower than usual. Halve the batch to find
+		// this item, and write the other items.
 		half := len(items) / 2
 		if err := im.writeBatch(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err
@@ -385,8 +381,8 @@ func (im *importer) writeBatch(batch importBatch) error {
 	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
 }
 
-// applyBatch plans a batch and writes it. If another writer changes an affected entry in the meantime,
-// it plans again. The plan is nil if planning failed.
+// applyBatch plans a batch and writes it. If another writer changes an entry of the plan in the meantime, it plans
+// again. If planning fails, the returned plan is nil.
 func (im *importer) applyBatch(items []Item) (*batchPlan, error) {
 	for try := 1; ; try++ {
 		p, err := im.planBatch(items, im.wasEmpty && try == 1)
@@ -429,7 +425,7 @@ func (im *importer) addToReport(p *batchPlan) {
 	}
 }
 
-// sourceContext returns a context with the source for a batch.
+// sourceContext returns a context that gives the changes of a batch their source.
 func (im *importer) sourceContext(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = cmp.Or(im.opts.Author, oxbow.Imported)
@@ -440,7 +436,7 @@ func (im *importer) sourceContext(items []Item) context.Context {
 	return oxbow.WithSource(im.ctx, src.WithOrigin(origin))
 }
 
-// commonOrigin returns the file or the directory that contains all items, or "".
+// commonOrigin returns the file or the directory from which all items come, or "" if there is none.
 func commonOrigin(items []Item) string {
 	origin := refFile(items[0].Ref)
 	for _, it := range items[1:] {
@@ -455,7 +451,7 @@ func commonOrigin(items []Item) string {
 	return origin
 }
 
-// refFile returns the file in file:line.
+// refFile returns the file in a reference file:line.
 func refFile(ref string) string {
 	if i := strings.LastIndexByte(ref, ':'); i > 0 && strings.Trim(ref[i+1:], "0123456789") == "" {
 		return ref[:i]
@@ -463,8 +459,8 @@ func refFile(ref string) string {
 	return ref
 }
 
-// findStale adds two lists to the report. Stale gets the entries that come from the files that were read, but match no
-// item. Gone gets the entries whose file does not exist any more.
+// findStale adds two lists of entries to the report: Stale lists the entries of files that were read but contain no
+// such item any more, and Gone lists the entries of files that do not exist any more.
 func (im *importer) findStale() error {
 	if im.opts.NoOrigin || im.storesNoLabels {
 		return nil
@@ -488,7 +484,8 @@ func (im *importer) findStale() error {
 	return nil
 }
 
-// isStaleEntry reports whether an entry came from a file that was read now, and was not in this file.
+// isStaleEntry reports whether an entry was imported from a file that was read now and that no longer contains its
+// item.
 func (im *importer) isStaleEntry(e *oxbow.Entry, origin string) bool {
 	return im.origins[origin] && im.usedNames.matchStates[hashParts(e.Name)] == 0
 }

@@ -1,4 +1,4 @@
-// Tests of what becomes of items that meet entries.
+// This file tests how items are imported if entries with their names exist.
 
 package exchange
 
@@ -29,7 +29,7 @@ func TestImportExportItems(t *testing.T) {
 	overwrite := &ImportOptions{Overwrite: true}
 	for _, tt := range []struct {
 		name, in string
-		source   oxbow.Source // of the entry that is there
+		source   oxbow.Source // source of the existing entry
 		o        *ImportOptions
 		want     [4]int
 		content  string
@@ -84,7 +84,8 @@ func TestImportExportItems(t *testing.T) {
 			if e, _ := s.Get(t.Context(), "a"); e.Created.Year() != 2020 {
 				t.Errorf("created = %v, want it kept", e.Created)
 			}
-			if tt.o == nil && rep.Added > 0 { // what stands beside is found again
+			// A second import must find the entry that the first import added beside the existing entry.
+			if tt.o == nil && rep.Added > 0 {
 				if rep := load(t, s, jsonl(tt.in), nil); counts(rep) != [4]int{0, 0, 1, 0} ||
 					s.content(t, "a (2)") != "there" {
 					t.Errorf("again: Import = %+v, entries %q", rep, s.names())
@@ -99,7 +100,8 @@ func TestImportExportItems(t *testing.T) {
 	}
 }
 
-// A long import lists no changes, and knows which entries it changed.
+// TestImportWithoutChanges tests that an import with NoChanges lists no changes but still knows which entries it has
+// changed.
 func TestImportWithoutChanges(t *testing.T) {
 	s := newStore()
 	s.must(t, oxbow.Add{Name: "same", Content: "1"}, oxbow.Add{Name: "skipped", Content: "1"})
@@ -120,13 +122,14 @@ func TestImportWithoutChanges(t *testing.T) {
 	}
 }
 
-// A Markdown file over its life: imported, changed, edited on our side, both.
+// TestImportMarkdownLife imports a Markdown file several times: unchanged, changed, after an edit of the entry, and
+// after both.
 func TestImportMarkdownLife(t *testing.T) {
 	s := newStore()
 	file := func(text string) iter.Seq2[Item, error] { return markdown("n/plan.md", text) }
 	steps := []struct {
 		what, text string
-		edit       string // what a person writes into the entry before the import
+		edit       string // text that a person writes into the entry before the import
 		o          *ImportOptions
 		want       [4]int
 		content    string
@@ -165,7 +168,8 @@ func TestImportMarkdownLife(t *testing.T) {
 	}
 }
 
-// What a program stamps on an entry is no edit: a changed file replaces it.
+// TestImportOfStamped tests that labels that programs add to an entry do not count as an edit, so a changed file
+// replaces the entry.
 func TestImportOfStamped(t *testing.T) {
 	s := newStore()
 	load(t, s, markdown("n/plan.md", "one"), nil)
@@ -184,7 +188,7 @@ func TestImportOfStamped(t *testing.T) {
 	}
 }
 
-// An entry of another origin is never touched, and the file finds its own.
+// TestImportForeign tests that an entry of another origin never changes, and that a file finds its own entry.
 func TestImportForeign(t *testing.T) {
 	s := newStore()
 	s.must(t, oxbow.Add{Name: "plan", Content: "mine"})
@@ -199,7 +203,7 @@ func TestImportForeign(t *testing.T) {
 		s.content(t, "plan (3)") != "bee" {
 		t.Errorf("Import of the changed file = %+v, entries %q", rep, s.names())
 	}
-	// What an entry says already is not said twice, whoever wrote it.
+	// An entry with the same content exists, so nothing is added, whoever wrote it.
 	if rep := load(t, s, markdown("c/plan.md", "mine"), nil); counts(rep) != [4]int{0, 0, 1, 0} {
 		t.Errorf("Import of the same content = %+v, want the same", rep)
 	}
@@ -224,7 +228,7 @@ func TestImportSameNames(t *testing.T) {
 			}
 		}
 	}
-	// A name as long as may be is shortened to make room for its number.
+	// A name of the maximum length is shortened, so that there is room for its number.
 	long := strings.Repeat("é", 128)
 	rep := load(t, s, jsonl(`{"name":"`+long+`","content":"1"}`+"\n"+`{"name":"`+long+`","content":"2"}`), nil)
 	if counts(rep) != [4]int{2, 0, 0, 0} || len(rep.Changes[1].Name) > oxbow.MaxName {
@@ -299,7 +303,8 @@ func TestImportBatches(t *testing.T) {
 	}
 }
 
-// A batch whose entry another writer changed in between is planned again.
+// TestImportRace tests that a batch is planned again if another writer changes one of its entries after the plan was
+// made.
 func TestImportRace(t *testing.T) {
 	s := newStore()
 	tries := 0
@@ -330,7 +335,7 @@ func TestImportRace(t *testing.T) {
 	}
 }
 
-// noLabels is a store that keeps no labels.
+// noLabels is a store that cannot store labels.
 type noLabels struct{ *mapStore }
 
 func (s noLabels) Apply(ctx context.Context, ops ...oxbow.Op) error {
@@ -342,7 +347,7 @@ func (s noLabels) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.mapStore.Apply(ctx, ops...)
 }
 
-// What one store does not take is named, and costs no other item.
+// TestImportRefused tests that an item that the store refuses is reported and that all other items are imported.
 func TestImportRefused(t *testing.T) {
 	s := noLabels{newStore()}
 	in := `{"name":"a","content":"1"}
@@ -364,8 +369,8 @@ func TestImportRefused(t *testing.T) {
 	}
 }
 
-// A store that keeps no labels takes what is read without the marks, and one
-// that keeps notes under another kind knows them again.
+// TestImportWithoutPlaceForOrigin tests two stores that cannot store import marks. A store without labels gets the
+// items without marks. A store that changes the kind of notes must recognize them in the next import.
 func TestImportWithoutPlaceForOrigin(t *testing.T) {
 	s := noLabels{newStore()}
 	s.must(t, oxbow.Add{Name: "known", Kind: oxbow.World, Content: "text"})
@@ -435,7 +440,8 @@ func TestOriginLabel(t *testing.T) {
 	}
 }
 
-// An import into an empty memory sees what another writer adds meanwhile.
+// TestImportBesideWriter tests that an import into an empty memory notices entries that another writer adds in the
+// meantime.
 func TestImportBesideWriter(t *testing.T) {
 	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
 	items := func(yield func(Item, error) bool) {
@@ -454,7 +460,7 @@ func TestImportBesideWriter(t *testing.T) {
 	}
 }
 
-// The reading of an import that stops has ended, too.
+// TestReadAheadEnds tests that reading has ended when an import returns early.
 func TestReadAheadEnds(t *testing.T) {
 	read, ended := 0, false
 	for range readAhead(func(yield func(Item, error) bool) {
@@ -484,7 +490,7 @@ func TestReadAheadEnds(t *testing.T) {
 	}
 }
 
-// A store that fails ends an import whose input waits for its next line.
+// TestImportInterrupts tests that an import ends if the store fails while the input waits for its next line.
 func TestImportInterrupts(t *testing.T) {
 	s := newStore()
 	s.before = func() error { return oxbow.ErrFull }
@@ -504,8 +510,8 @@ func TestImportInterrupts(t *testing.T) {
 	}
 }
 
-// Of two items with an alias the first keeps it, also against entries of the store;
-// the same again changes nothing, and an alias may change hands.
+// TestImportOfAliasesThatAreTaken tests items with the same alias. The first item or an existing entry keeps the
+// alias. A second import changes nothing, and an alias can move to another entry.
 func TestImportOfAliasesThatAreTaken(t *testing.T) {
 	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
 	do := func(added, updated, same int, notes string, lines ...string) {
@@ -552,11 +558,12 @@ func TestImportOfAliasesThatAreTaken(t *testing.T) {
 	reaches("al", "b")
 }
 
-// What a vault's files lead to is known again, though an alias was left off.
+// TestImportMarkdownAliasTaken tests that the files of a vault are recognized in the next import, even if an alias was
+// omitted.
 func TestImportMarkdownAliasTaken(t *testing.T) {
 	s := newStore()
 	for i, want := range []string{"2 0 0", "0 0 2", "0 0 2"} {
-		if i == 2 { // edited here, and not there
+		if i == 2 { // In this round, the entry was edited in the store and the file was not.
 			e, _ := s.Get(t.Context(), "B")
 			if err := s.Apply(
 				t.Context(),

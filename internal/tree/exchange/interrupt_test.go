@@ -1,4 +1,4 @@
-// Tests that the reading of an input ends when its context does, and with endless blanks.
+// This file tests that reading ends when the context is done, and that endless white space is refused.
 
 package exchange
 
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// endlessText yields the same text for ever, and cancels after so many bytes.
+// endlessText is a reader that repeats a text forever. It cancels a context after a certain number of bytes.
 type endlessText struct {
 	text   string
 	left   int
@@ -33,7 +33,7 @@ func (e *endlessText) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// packed returns what r yields, packed by gzip.
+// packed returns the content of r, compressed with gzip.
 func packed(r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	go func() {

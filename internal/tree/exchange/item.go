@@ -1,4 +1,4 @@
-// This file defines the items that readers yield, and errors about single items.
+// This file defines the items that readers yield, and the errors about single items.
 
 package exchange
 
@@ -15,104 +15,99 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Limits for the input. They bound the memory that a reader needs.
+// These are the limits of the input. They limit the memory that a reader needs.
 const (
-	// maxLine is the maximum length of a JSON line, in bytes. Escapes can make a content of
-	// [oxbow.MaxContent] bytes six times longer, and Export's output must be readable.
+	// maxLine is the maximum length of a line of JSON, in bytes. Escapes can make a content of [oxbow.MaxContent]
+	// bytes six times longer, and a line that Export wrote must be readable.
 	maxLine = 32 << 20
 
-	// maxMarkdown is the maximum size, in bytes, of a Markdown file.
+	// maxMarkdown is the maximum size of a Markdown file, in bytes.
 	maxMarkdown = 16 << 20
 
-	// maxGraph is the maximum size of the texts in a file's knowledge graph, in bytes. The whole
-	// graph has to be in memory, because an entity's relations may follow anywhere after it.
+	// maxGraph is the maximum total size of the texts in a knowledge graph, in bytes. The whole graph must be in
+	// memory, because relations of an entity may be anywhere after it.
 	maxGraph = 64 << 20
 
-	// maxFiles is the maximum number of files to read in a directory and its
-	// subdirectories.
+	// maxFiles is the maximum number of files that are read from a directory and its subdirectories.
 	maxFiles = 100_000
 
 	// maxExpanded is the default of [ReadOptions.MaxExpanded].
 	maxExpanded = 4 << 30
 
-	maxDepth        = 64      // depth of nested directories
-	maxSessionDates = 1 << 20 // sessions in files of dates
+	maxDepth        = 64      // maximum depth of nested directories
+	maxSessionDates = 1 << 20 // maximum number of sessions in files of dates
 )
 
 // Item is an entry in the form that it had in another program.
 type Item struct {
-	// Entry contains Name, Kind, Content, Aliases and Labels, which are valid for [oxbow.Add].
-	// Created is zero if it is unknown. Updated is zero if the input does not say when the entry
-	// was last written.
+	// Entry contains Name, Kind, Content, Aliases and Labels, which are valid for [oxbow.Add]. Created is zero if it
+	// is unknown. Updated is zero if the input does not contain the time of the last change.
 	Entry oxbow.Entry
 
-	// Ref is the position of the item: file:line.
+	// Ref is the place of the item in the input, as file:line.
 	Ref string
 
-	// Origin is the file of the item if the reader made up the item's name, or if the file contains
-	// no times of changes. Origin is empty for an exported entry, which is recognized by its name.
-	// If the item is a record of a program, Origin is the name of the program.
+	// Origin is the file of the item, if the reader made up the item's name or the file contains no times of changes.
+	// For a record of a program, it is the name of the program. It is "" for an exported entry, which is recognized by
+	// its name.
 	Origin string
 
-	// ID identifies a record in its program. The import stores the ID in a label. A later import finds the entry by
-	// this label, even if the record then has another name or is in another file.
+	// ID identifies a record in its program. Import stores it in a label. By this label, a later import finds the
+	// entry even if the name or the file of the record has changed.
 	ID string
 
-	// FileName is the name of a Markdown file, if its entry has a different name. The import makes
-	// it an alias of the first entry with this FileName. Further contains the labels in Entry that
-	// come from front matter keys without a corresponding field. If the store does not store
-	// aliases or labels, the import leaves these out.
+	// FileName is the name of a Markdown file whose entry has another name. Import makes it an alias of the first
+	// entry with this FileName. Further contains those labels in Entry that come from front matter keys without a
+	// field in an entry. If the store has no aliases or no labels, Import omits these.
 	FileName string
 	Further  []oxbow.Label
 
-	// Spoken contains the texts of a conversation. Entry.Content contains the same texts with the role of the speaker
-	// before each. It is empty for other items.
+	// Spoken contains the texts of a conversation without the roles. Entry.Content contains them with the role of the
+	// speaker before each text. For other items, it is "".
 	Spoken string
 
-	// Losses describes input that an entry cannot store, each with its file:line. Warnings lists
-	// further facts that the user should know.
+	// Losses describes input that an entry cannot store, each with its file:line. Warnings describes other facts that
+	// the user should know.
 	Losses   []string
 	Warnings []string
 
-	frontTextLen int    // length of the text from front matter with which the content begins
-	sum          string // contentSum of Entry, or "" if it was not computed yet
+	frontTextLen int    // length of the text from front matter with which the content begins, in bytes
+	sum          string // contentSum of Entry ("" before it is computed)
 }
 
-// errEmptyFile is returned for a file without text. The error only leads to a note, because an
-// empty file has nothing to import.
+// errEmptyFile is returned for a file without text. It leads only to a note, because nothing is lost.
 var errEmptyFile = errors.New("holds no text")
 
-// errOtherExtension is returned for a file whose ending belongs to none of the formats. The error only leads
-// to a note.
+// errOtherExtension is returned for a file in a directory whose extension is that of no format. It leads only to a
+// note.
 var errOtherExtension = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
-// errHidden is returned for a hidden file, and for a hidden directory that contains files to import. The error only
-// leads to a note.
+// errHidden is returned for a hidden file, and for a hidden directory that contains files to import. It leads only to
+// a note.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
 
-// skippedError is the reason why a file in a directory was not read. It only leads to a note.
+// skippedError is the reason why a file in a directory was skipped. It leads only to a note.
 type skippedError struct{ reason string }
 
 func (p *skippedError) Error() string { return p.reason }
 
-// isSkipped reports whether the error says that a file in a directory was not read.
+// isSkipped reports whether err says that a file in a directory was skipped.
 func isSkipped(err error) bool {
 	_, ok := errors.AsType[*skippedError](err)
 	return ok
 }
 
-// errIgnoredFile is returned for a file that contains nothing to import. It is not reported.
+// errIgnoredFile is returned for a file that contains nothing to import. It is not reported to the user.
 var errIgnoredFile = errors.New("is ignored")
 
-// ItemError is the reason why an item or a line was not imported. Reading continues after it.
+// ItemError is the reason why an item or a line was not imported. A reader continues after it.
 type ItemError struct {
-	Ref string // file:line, or only the file
+	Ref string // file:line, or only the file if no line is known
 	Err error
 }
 
 func (e *ItemError) Error() string {
-	// do not repeat the file's name, which an error that ended the reading of the file already
-	// contains
+	// Do not repeat the file name, if the error already contains it.
 	if msg := e.Err.Error(); strings.Contains(msg, e.Ref) {
 		return msg
 	}
@@ -130,13 +125,13 @@ func newItemError(ref string, err error) error { return &ItemError{Ref: ref, Err
 
 func lineRef(ref string, line int) string { return ref + ":" + strconv.Itoa(line) }
 
-// checkValid returns an error if no store could hold the item.
+// checkValid returns an error if no store could store the item.
 func (it *Item) checkValid() error {
 	e := &it.Entry
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
-// yieldItem yields the item, or an ItemError if it is not valid.
+// yieldItem yields an item, or an ItemError if the item is not valid. It returns the result of yield.
 func yieldItem(yield func(Item, error) bool, it Item) bool {
 	it.Entry.Labels = oxbow.SortLabels(it.Entry.Labels)
 	if err := it.checkValid(); err != nil {
@@ -145,14 +140,13 @@ func yieldItem(yield func(Item, error) bool, it Item) bool {
 	return yield(it, nil)
 }
 
-// fatalErrorSeq returns a sequence that consists of a single fatal error.
+// fatalErrorSeq returns a sequence that yields only this error.
 func fatalErrorSeq(err error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) { yield(Item{}, err) }
 }
 
-// cleanName converts any text to a valid name of at most max bytes: it replaces white space and
-// control characters by single spaces, and cuts longer texts off after a complete rune. It returns
-// "" if no text remains.
+// cleanName makes a valid name of at most max bytes from a text. It replaces white space and control characters by
+// single spaces, and cuts off the rest of a longer text. It returns "" if no text remains.
 func cleanName(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
@@ -165,16 +159,16 @@ func cleanName(s string, max int) string {
 	return strings.TrimSpace(text.TruncateBytes(s, max-len(more))) + more
 }
 
-// numberedName returns the name with a number, "NAME (2)", in at most [oxbow.MaxName] bytes.
+// numberedName returns a name with a number, "NAME (2)", with at most [oxbow.MaxName] bytes.
 func numberedName(name string, n int) string {
 	suffix := fmt.Sprintf(" (%d)", n)
 	return cleanName(name, oxbow.MaxName-len(suffix)) + suffix
 }
 
-// quoteShort quotes the beginning of a text, for an error message.
+// quoteShort returns the beginning of a text in quotes, for an error message.
 func quoteShort(s string) string { return fmt.Sprintf("%q", text.TruncateWithEllipsis(s, 60)) }
 
-// boundedReader is a reader that fails if r has more than left bytes.
+// boundedReader is a reader that fails if r has more than remaining bytes.
 type boundedReader struct {
 	r         io.Reader
 	remaining int64
@@ -183,7 +177,7 @@ type boundedReader struct {
 
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.remaining <= 0 {
-		// the input may have exactly the allowed size, so fail only if another byte follows
+		// The input may end exactly here, so fail only if there is another byte.
 		var one [1]byte
 		switch n, err := b.r.Read(one[:]); {
 		case n > 0:

@@ -1,4 +1,4 @@
-// This file reads front matter in JSON, which Hugo accepts. It is an object before the text.
+// This file reads front matter that is a JSON object before the text, as Hugo accepts it.
 
 package exchange
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// parseJSONFront is like [parseFront] for front matter in JSON. A text that consists only of an
-// object has no front matter.
+// parseJSONFront is like [parseFront] for front matter in JSON. If a text consists only of an object, the object is
+// not front matter.
 func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	first, _, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t\r") != "{" {
@@ -37,8 +37,8 @@ func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	return keys, size, strings.Count(text[:size], "\n")
 }
 
-// jsonKeyLine returns the line of a key in an object, counting from 1. It returns 1 if the key is
-// written with escapes.
+// jsonKeyLine returns the number of the line in an object on which a key is written, from 1. It returns 1 if the key
+// is written with escapes.
 func jsonKeyLine(data, name string) int {
 	before, _, ok := strings.Cut(data, `"`+name+`"`)
 	if !ok {

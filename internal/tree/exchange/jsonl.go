@@ -1,4 +1,4 @@
-// This file reads entries as JSON lines: exports, and lines written by hand or by a script.
+// This file reads entries as JSON lines, which oxbow exports or which people and scripts write.
 
 package exchange
 
@@ -15,12 +15,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// entryFields lists the keys that a line may have.
+// entryFields lists the keys that an entry in JSON may have.
 var entryFields = []string{"id", "name", "kind", "content", "aliases", "labels", "created", "updated",
 	"version", "source", "project", "tags", "related_files", "confidence"}
 
-// keySynonyms maps keys of other programs to the key that was probably meant. It is used only for
-// hints in error messages.
+// keySynonyms maps keys that other programs use to the key that the user probably meant. It is used only in error
+// messages.
 var keySynonyms = map[string]string{
 	"title": "name", "key": "name", "text": "content", "body": "content", "value": "content", "memory": "content",
 	"type": "kind", "tag": "tags", "files": "related_files", "file": "related_files", "alias": "aliases",
@@ -44,8 +44,8 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return readObjects(eachObject(r, ref), ref)
 }
 
-// readObjects is like [readJSONL] for objects that may also be in a document. Objects that are entities or relations
-// of a graph are collected, and the notes for them are yielded at the end.
+// readObjects is like [readJSONL], for objects from lines or from a document. It collects the entities and relations
+// of a knowledge graph, and finally yields their notes.
 func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph
@@ -80,7 +80,7 @@ func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, e
 	}
 }
 
-// graphType returns entity or relation if the object is a part of a graph, otherwise "".
+// graphType returns "entity" or "relation" if an object is a part of a knowledge graph, otherwise "".
 func graphType(o objectAt) string {
 	switch o.list {
 	case "entities":
@@ -94,7 +94,7 @@ func graphType(o objectAt) string {
 	return ""
 }
 
-// parseEntry returns the entry in a line. The caller checks its name, content and labels.
+// parseEntry converts an object to an entry. The caller must check the name, the content and the labels.
 func parseEntry(o object) (e oxbow.Entry, err error) {
 	if others := o.otherFields(entryFields); len(others) > 0 {
 		return e, unknownField(others[0])
@@ -140,7 +140,7 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 	return e, err
 }
 
-// timeValue returns a field that is a date, or the zero time if the field is absent.
+// timeValue returns the value of a field that contains a date, or the zero time if the object does not have the field.
 func (o object) timeValue(key string, loc *time.Location) (time.Time, error) {
 	s, err := o.textValue(key)
 	if err != nil || s == "" {
@@ -166,8 +166,7 @@ func unknownField(key string) error {
 	return fmt.Errorf("field %s is unknown; there are %s", quoteShort(key), strings.Join(entryFields, ", "))
 }
 
-// parseKind parses a kind. If the word is not a kind, the error suggests the most similar
-// kind.
+// parseKind parses the name of a kind. If there is no such kind, the error suggests the most similar kind.
 func parseKind(s string) (oxbow.Kind, error) {
 	k, err := oxbow.ParseKind(s)
 	if err != nil {
@@ -180,7 +179,8 @@ func parseKind(s string) (oxbow.Kind, error) {
 	return k, nil
 }
 
-// parseLabels reads the field labels in either form, and all further fields that become labels.
+// parseLabels returns the labels of an object: those in the field labels, in either form, and those from other fields
+// that become labels.
 func parseLabels(o object) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	if raw, ok := o.rawValue("labels"); ok {

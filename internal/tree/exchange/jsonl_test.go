@@ -1,4 +1,4 @@
-// Tests of reading and writing JSON lines.
+// This file tests the reading and writing of JSON lines.
 
 package exchange
 
@@ -126,7 +126,7 @@ func TestReadJSONLBad(t *testing.T) {
 		{`{"name":"a","content":"b","confidence":2}`, "from 0 to 1"},
 		{`{"name":"a","content":"b","confidence":"0.5"}`, "from 0 to 1"},
 	} {
-		// The bad line stands between two good ones, which must both be read.
+		// Put the bad line between two good lines, which must both be read.
 		in := `{"name":"before","content":"1"}` + "\n\n" + tt.in + "\n" + `{"name":"after","content":"2"}`
 		items, errs := collect(jsonl(in))
 		if len(items) != 2 || len(errs) != 1 {
@@ -144,7 +144,8 @@ func TestReadJSONLBad(t *testing.T) {
 	}
 }
 
-// Lines are asked for, so a file that is one document is refused once, not once a line.
+// TestReadJSONLDocument tests that a file with one JSON document is refused with one error, and not with an error for
+// each line.
 func TestReadJSONLDocument(t *testing.T) {
 	for _, in := range []string{
 		"{\n \"name\": \"a\"\n}\n",
@@ -167,7 +168,7 @@ func TestReadJSONLLongLine(t *testing.T) {
 	}
 }
 
-// endless reads as one byte, for ever.
+// endless is a reader that repeats one byte forever.
 type endless byte
 
 func (c endless) Read(p []byte) (int, error) {
@@ -222,8 +223,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Forks of the memory server write other keys of relations, observations as a text or as objects,
-// and further members.
+// TestGraphOfForks tests files of forks of the memory server, which write other keys, observations as texts or
+// objects, and further members.
 func TestGraphOfForks(t *testing.T) {
 	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log",` +
 		`"weight":6,"created_at":"2025-01-02T03:04:05Z","id":"7","where":{"x":null}}
@@ -246,7 +247,7 @@ func TestGraphOfForks(t *testing.T) {
 	}
 }
 
-// What the old store gave is not the new store's.
+// storesOwn matches the values that a store sets itself, so they differ after an import.
 var storesOwn = regexp.MustCompile(`"id":\d+|"updated":"[^"]*","version":\d+,"source":.*`)
 
 func export(t *testing.T, s oxbow.Store) string {
@@ -271,7 +272,7 @@ func TestExportRoundTrip(t *testing.T) {
 			Labels:  []oxbow.Label{{Key: "project", Value: "p q"}, oxbow.Confidence(0.25)},
 			Created: time.Date(2020, 1, 2, 3, 4, 5, i, time.UTC)})
 	}
-	s.must(t, oxbow.Remove{Name: "n1/<ü>"}) // the IDs have a gap
+	s.must(t, oxbow.Remove{Name: "n1/<ü>"}) // Remove an entry, so that the IDs have a gap.
 	first := export(t, s)
 	s2 := newStore()
 	if rep := load(t, s2, readJSONL(strings.NewReader(first), "x"), nil); counts(rep) != [4]int{5, 0, 0, 0} {
@@ -287,7 +288,7 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// The content that JSON's escapes make longest still fits a line.
+// TestExportLargest tests that a line can contain the content that JSON's escapes make longest.
 func TestExportLargest(t *testing.T) {
 	testenv.Sequential(t)
 	s := newStore()

@@ -1,4 +1,4 @@
-// This file recognizes files with records, without reading them as a whole.
+// This file recognizes files of records by their beginning.
 
 package exchange
 
@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// KnownRecords returns the format of a JSON file whose beginning shows that it has the records of a program, or
-// entries. It returns "" for any other file, also if the file could be the transcript of an agent or the export of a
-// chat service. It reads at most 64 KiB.
+// KnownRecords returns the format of a JSON file that contains records of a known program, or entries. It returns ""
+// for any other file, also if the file may be a transcript of an agent or an export of a chat service. It reads at
+// most 64 KiB.
 func KnownRecords(path string) Format {
 	if checkJSONFile(path) != nil {
 		return ""
@@ -25,7 +25,7 @@ func KnownRecords(path string) Format {
 	if err != nil {
 		return ""
 	}
-	head, _ := plain.Peek(peekSize) // a shorter file is returned with an error
+	head, _ := plain.Peek(peekSize) // For a shorter file, Peek also returns an error.
 	h, ok := readJSONHead(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	if !ok {
 		return ""

@@ -1,4 +1,4 @@
-// This file reads JSON lines, and fields of JSON objects.
+// This file reads JSON lines, and the fields of JSON objects.
 
 package exchange
 
@@ -18,21 +18,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxFields is the maximum number of fields in an object. No format has that many. The limit keeps
-// the comparison of all field names fast.
+// maxFields is the maximum number of fields in an object. No format has so many. The limit keeps the comparison of
+// field names fast.
 const maxFields = 64
 
-// maxBlankBytes is the maximum number of bytes in consecutive blank lines. A file with more blank
-// bytes is not a text file.
+// maxBlankBytes is the maximum total length of consecutive blank lines. A file with more is not a text file.
 const maxBlankBytes = 64 << 20
 
-// errDocument is returned for a JSON document that is read as JSON lines.
+// errDocument is returned if the input is one JSON document and not JSON lines.
 var errDocument = errors.New(
 	"is one JSON document, and no lines of JSON. If you gave --from, leave it out or name the " +
 		"program that wrote the file. Otherwise convert the entries to lines such as {\"name\":\"…\",\"content\":\"…\"}",
 )
 
-// line is a line of a file. Its text is valid until the next line is read.
+// line is a line of the input. Its text is valid until the next line is read.
 type line struct {
 	text   []byte
 	number int
@@ -101,8 +100,8 @@ func checkLine(data []byte, read, unread int) error {
 	return nil
 }
 
-// readLine appends a line to buf, but at most maxLine bytes. rest is the number of further bytes
-// in the line.
+// readLine appends a line to buf, but at most maxLine bytes of it. rest is the number of bytes of the line that were
+// not appended.
 func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
@@ -117,18 +116,17 @@ func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	}
 }
 
-// field is a field of a JSON object. raw is its unparsed value.
+// field is a field of a JSON object, with its unparsed value.
 type field struct {
 	key      string
 	rawValue json.RawMessage
 }
 
-// object contains the fields of a JSON object in their original order.
+// object contains the fields of a JSON object in the order in which they were written.
 type object []field
 
-// parseLine parses a JSON object. Unlike encoding/json, it refuses a repeated field, and half of a
-// surrogate pair, which encoding/json would replace by a different character. The fields refer to
-// b.
+// parseLine parses a JSON object. Unlike encoding/json, it fails if a field is repeated, or if a string contains half
+// of a surrogate pair, which encoding/json would replace by another character. The result refers to the memory of b.
 func parseLine(b []byte) (object, error) {
 	if i := rawjson.FindLoneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
@@ -142,7 +140,7 @@ func parseLine(b []byte) (object, error) {
 	return parseObject(b)
 }
 
-// parseObject parses a JSON object in a line that is valid JSON.
+// parseObject parses a JSON object that is known to be valid JSON.
 func parseObject(b []byte) (object, error) {
 	if b[0] != '{' {
 		return nil, errors.New("is not a JSON object")
@@ -166,18 +164,17 @@ func parseObject(b []byte) (object, error) {
 	return o, nil
 }
 
-// objectAt is an object and its position.
+// objectAt is an object with its place in the input.
 type objectAt struct {
 	fields object
-	text   []byte // valid until the next object is read
+	text   []byte // text of the object, which is valid until the next object is read
 	ref    string
-	list   string // list of the document that contains the object, or ""
-	number int    // number of the object in the list, from 1, or 0 if the object is not in a list
+	list   string // name of the list that contains the object, or "" if none does
+	number int    // number of the object in its list, from 1 (0 without a list)
 }
 
-// eachObject yields the objects in lines of JSON. For a line that is not an object, it yields an
-// [*ItemError]. If the first line starts a JSON document of several lines, it yields errDocument
-// and ends.
+// eachObject yields the object in each line of the input. For a line that contains no object, it yields an
+// [*ItemError]. If the first line begins a JSON document of several lines, it yields errDocument and ends.
 func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
 		first := true
@@ -203,7 +200,7 @@ func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
 	}
 }
 
-// isDocument reports whether the line starts a JSON value that continues on the next line.
+// isDocument reports whether a line begins a JSON value that continues on the next line.
 func isDocument(text []byte) bool {
 	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }
@@ -222,8 +219,8 @@ func (o object) hasKey(key string) bool {
 	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
 }
 
-// rawValue returns the value of a field, or false if the object does not have the field or its value is
-// null.
+// rawValue returns the unparsed value of a field. It returns false if the object does not have the field or its value
+// is null.
 func (o object) rawValue(key string) (json.RawMessage, bool) {
 	for _, f := range o {
 		if f.key == key {
@@ -233,8 +230,7 @@ func (o object) rawValue(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// firstKey returns the first of the keys that the object has, or keys[0] if the object has none of
-// them.
+// firstKey returns the first of the keys that the object has. If it has none of them, it returns keys[0].
 func (o object) firstKey(keys ...string) string {
 	for _, key := range keys {
 		if o.hasKey(key) {
@@ -244,7 +240,7 @@ func (o object) firstKey(keys ...string) string {
 	return keys[0]
 }
 
-// textValue returns the value of a string field, or "" if the object does not have the field.
+// textValue returns the value of a field that is a string, or "" if the object does not have the field.
 func (o object) textValue(key string) (string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {
@@ -253,7 +249,7 @@ func (o object) textValue(key string) (string, error) {
 	return decodeText(key, raw)
 }
 
-// listValue returns a field's value if it is a list of strings. A single string counts as a list.
+// listValue returns the value of a field that is a list of strings. A single string counts as a list.
 func (o object) listValue(key string) ([]string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {
@@ -266,7 +262,7 @@ func (o object) listValue(key string) ([]string, error) {
 	return decodeList(key, raw)
 }
 
-// otherFields returns the names of the fields that are not in known.
+// otherFields returns the names of those fields of the object that are not in known.
 func (o object) otherFields(known []string) []string {
 	var ks []string
 	for _, f := range o {
@@ -277,8 +273,8 @@ func (o object) otherFields(known []string) []string {
 	return ks
 }
 
-// withoutFields returns a copy of the fields whose names are not in known. The copy does not refer to the
-// memory of the line.
+// withoutFields returns a copy of those fields of the object whose names are not in known. The copy does not refer to
+// the memory of the line.
 func (o object) withoutFields(known ...string) object {
 	var rest object
 	for _, f := range o {
@@ -289,7 +285,7 @@ func (o object) withoutFields(known ...string) object {
 	return rest
 }
 
-// omittedFieldsWarning returns a warning that lists fields that an entry cannot store.
+// omittedFieldsWarning returns a warning about the fields that an entry cannot store, or nothing if there are none.
 func omittedFieldsWarning(where string, fields []string) []string {
 	if len(fields) == 0 {
 		return nil

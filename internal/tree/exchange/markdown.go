@@ -99,7 +99,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	}
 }
 
-// markdownItems returns the items of a text. The caller checks them.
+// markdownItems returns the items of a text. The caller must check them.
 func markdownItems(text, ref string, o *ReadOptions) []Item {
 	keys, size, count := parseAnyFront(text)
 	h := readHeader(keys, ref, o)
@@ -118,7 +118,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	}
 	hasOnlyFront := size > 0 && strings.TrimSpace(body) == ""
 	if hasOnlyFront && hasValues(keys) {
-		body = propertyText(text[:size]) // use the front matter as the text, because the note has no other text
+		body = propertyText(text[:size]) // Use the front matter as the text, because the note has no other text.
 		titleFrom = 0
 		h.paragraphs, h.description = nil, ""
 	}
@@ -148,14 +148,14 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			it.frontTextLen = len(above)
 			it.Entry.Content = above + it.Entry.Content
 		} else {
-			it.Entry.Aliases = nil // remove the aliases, because they refer to the beginning of the file
+			it.Entry.Aliases = nil // Remove the aliases, because they belong to the first item of the file.
 		}
 		items = append(items, it)
 	}
 	return items
 }
 
-// parseAnyFront returns the keys of front matter in YAML, TOML or JSON, like [parseFront].
+// parseAnyFront is like [parseFront] for front matter in YAML, TOML or JSON.
 func parseAnyFront(text string) (keys []frontKey, size, count int) {
 	for _, parse := range []func(string) ([]frontKey, int, int){parseFront, parseTOMLFront, parseJSONFront} {
 		keys, size, count = parse(text)
@@ -170,8 +170,8 @@ func hasValues(keys []frontKey) bool {
 	return slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 || k.err != nil })
 }
 
-// setFileDate sets the time of creation to the date in the file's name, or to the file's own time, if
-// the front matter has no date.
+// setFileDate sets the creation time, if the front matter has no date. It uses the date in the file's name, or else
+// the time of the file.
 func (h *header) setFileDate() {
 	if !h.entry.Created.IsZero() {
 		return
@@ -183,15 +183,15 @@ func (h *header) setFileDate() {
 	}
 }
 
-// secondFront looks for more front matter at the beginning of body, the text after the first front
-// matter. It returns the keys, and the offset of the end. Programs write a second front matter if
-// they put their own front matter before the front matter of a note.
+// secondFront looks for a second front matter at the beginning of body, the text after the first front matter. It
+// returns the keys and the offset of its end. There is a second front matter if a program has put its own before that
+// of a note.
 func secondFront(body string) (keys []frontKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
 	keys, size, _ := parseFront(body[blank:])
 	for _, k := range keys {
 		if k.err != nil {
-			return nil, 0 // this is a text between two rules, and no front matter
+			return nil, 0 // The text is between two horizontal rules and is not front matter.
 		}
 	}
 	if size == 0 {
@@ -200,14 +200,13 @@ func secondFront(body string) (keys []frontKey, end int) {
 	return keys, blank + size
 }
 
-// propertyText returns front matter without its first and last line.
+// propertyText returns front matter without its first and its last line.
 func propertyText(front string) string {
 	_, data, _ := strings.Cut(front, "\n")
 	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]
 }
 
-// textAbove returns the text that the front matter puts above the content: the description, and the
-// values that cannot become labels.
+// textAbove returns the text to put above the content: the description, and the values that cannot become labels.
 func (h *header) textAbove() string {
 	var b strings.Builder
 	if h.description != "" {
@@ -219,8 +218,8 @@ func (h *header) textAbove() string {
 	return b.String()
 }
 
-// firstTitle returns the text of the only level 1 heading. It returns "" if there are several, or
-// if text precedes the heading. Comments, badges and HTML tags before the heading are allowed.
+// firstTitle returns the text of the only level 1 heading. It returns "" if there are several such headings, or if
+// words precede the heading. Comments, badges and HTML tags may precede it.
 func firstTitle(body string) string {
 	title := ""
 	for m := range blockStarts(body) {
@@ -235,12 +234,12 @@ func firstTitle(body string) string {
 	return title
 }
 
-// commonNames lists file names that occur in many directories.
+// commonNames lists the names of files that many directories contain.
 var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying",
 	"notice"}
 
-// fileTitle returns the file name without its ending. If the name is common, the name of the
-// directory is put before it.
+// fileTitle returns the name of a file without its extension. If many directories have a file with this name, common
+// is true, and the name of the directory precedes it.
 func fileTitle(ref string) (title string, common bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")
@@ -256,15 +255,15 @@ func fileTitle(ref string) (title string, common bool) {
 	return cmp.Or(cleanName(base, oxbow.MaxName), "untitled"), common
 }
 
-// nameWords returns the words of a name, in lower case. If a title has the same words as the file name,
-// the file name need not be an alias.
+// nameWords returns the words of a name in lower case. If a title and the file name have the same words, the file name
+// need not become an alias.
 func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// tagPattern matches a tag of Obsidian and the character before it.
+// tagPattern matches a tag of Obsidian, and the character before it.
 var tagPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`) },
 )
@@ -272,8 +271,8 @@ var tagPattern = sync.OnceValue(
 // codePattern matches inline code.
 var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
 
-// inlineTags returns the #tags in a text as labels. It ignores tags in code and tags without
-// letters, and returns at most maxHeaderLabels-8 labels.
+// inlineTags returns the #tags in a text as labels, at most maxHeaderLabels-8. It ignores tags in code and tags
+// without letters.
 func inlineTags(text string) (ls []oxbow.Label) {
 	fence := ""
 	for line := range strings.Lines(text) {
@@ -299,9 +298,9 @@ func inlineTags(text string) (ls []oxbow.Label) {
 	return ls
 }
 
-// pieceName returns the name of a piece, which need not be unique yet. The title is cut short, so
-// that the headings, which distinguish the pieces, fit into the name. The heading of the whole
-// file, top, is not repeated.
+// pieceName returns a name for a piece of a text, which need not be unique. title is shortened if the headings above
+// the piece would not fit into the name, because these distinguish the pieces. The heading top of the whole file is
+// not repeated.
 func pieceName(title, top string, p textPiece) string {
 	path := p.path
 	if len(path) > 0 && top != "" && cleanName(headingText(path[0]), oxbow.MaxName) == top {
@@ -326,7 +325,7 @@ func pieceName(title, top string, p textPiece) string {
 	return name
 }
 
-// uniqueName returns the name, with a number if it has been used before.
+// uniqueName returns the name. If the name was used before, it returns the name with a number.
 func uniqueName(name string, used map[string]int) string {
 	if used[name] == 0 {
 		used[name] = 1

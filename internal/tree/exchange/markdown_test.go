@@ -1,4 +1,4 @@
-// Tests of reading Markdown: front matter, headings, pieces.
+// This file tests the reading of Markdown: front matter, headings and splitting.
 
 package exchange
 
@@ -15,7 +15,7 @@ import (
 func TestFrontMatter(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
-		want     string // key=value|value, joined by spaces
+		want     string // values as key=value, joined by |, followed by the text
 		rest     string
 	}{
 		{"none", "text\n---\n", "", "text\n---\n"},
@@ -154,7 +154,7 @@ text
 	}
 }
 
-// Nothing that front matter gets wrong costs the text.
+// TestMarkdownBadHeader tests that no mistake in front matter makes the text get lost.
 func TestMarkdownBadHeader(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"created: soon", `created is kept with the text: date "soon"`},
@@ -187,7 +187,8 @@ func TestMarkdownBadHeader(t *testing.T) {
 	}
 }
 
-// Every value of front matter is in the entry: as a field, a label, or above the text.
+// TestFrontMatterIsKept tests that each value in front matter becomes a field or a label of the entry, or is put above
+// the text.
 func TestFrontMatterIsKept(t *testing.T) {
 	long := strings.Repeat("long ", 100)
 	for _, tt := range []struct{ front, labels, aliases, text string }{
@@ -222,7 +223,7 @@ func TestFrontMatterIsKept(t *testing.T) {
 		},
 		{"title: one\ntitle: two", "", "", "title: two\n\ntext\n"},
 		{"description: See # 5 # first", "", "", "See # 5 # first\n\ntext\n"},
-		{"a: x", "a:x", "", "text\n"}, // no suggestion for a short key
+		{"a: x", "a:x", "", "text\n"}, // A short key gets no suggestion.
 		{"status: open # or closed", "status:open", "", "status: open # or closed\n\ntext\n"},
 		{"status: \"open\" # or closed", "status:open", "", "status: open # or closed\n\ntext\n"},
 		{"status: # choose", "", "", "status: # choose\n\ntext\n"},
@@ -251,7 +252,8 @@ func TestFrontMatterIsKept(t *testing.T) {
 	}
 }
 
-// An entry has the aliases of a file up to the limit, and the others are kept with the text.
+// TestMoreAliasesThanAnEntryHas tests that an entry gets as many aliases as it can have, and that the others are kept
+// with the text.
 func TestMoreAliasesThanAnEntryHas(t *testing.T) {
 	var names []string
 	for i := range oxbow.MaxAliases + 2 {
@@ -269,7 +271,7 @@ func TestMoreAliasesThanAnEntryHas(t *testing.T) {
 	}
 }
 
-// A note of properties that are no plain YAML is not empty.
+// TestNoteOfUnreadProperties tests that a note that has only front matter that is no plain YAML is not empty.
 func TestNoteOfUnreadProperties(t *testing.T) {
 	it := one(t, markdown("x.md", "---\na: &x\n  b: y\n---\n"))
 	if want := "a: &x\n  b: y\n"; it.Entry.Content != want || len(it.Warnings) != 1 {
@@ -277,7 +279,7 @@ func TestNoteOfUnreadProperties(t *testing.T) {
 	}
 }
 
-// A note that has only properties is an entry with them as its text.
+// TestNoteOfProperties tests that the front matter becomes the text of a note without other text.
 func TestNoteOfProperties(t *testing.T) {
 	e := one(
 		t,
@@ -292,7 +294,7 @@ func TestNoteOfProperties(t *testing.T) {
 	}
 }
 
-// Front matter in TOML, as Hugo has it, is read like YAML.
+// TestTOMLFrontMatter tests that front matter in TOML, as Hugo writes it, is read like YAML.
 func TestTOMLFrontMatter(t *testing.T) {
 	e := one(
 		t,
@@ -320,7 +322,7 @@ func TestTOMLFrontMatter(t *testing.T) {
 	}
 }
 
-// Comments in TOML are kept, and a # in a string does not begin one.
+// TestTOMLComments tests that comments in TOML are kept, and that a # in a string does not begin a comment.
 func TestTOMLComments(t *testing.T) {
 	e := one(t, markdown("h.md",
 		"+++\n# draft\na = \"x # y\" # z\nb = '''\n# text\n'''\nc = 1\n+++\ntext\n")).Entry
@@ -329,7 +331,8 @@ func TestTOMLComments(t *testing.T) {
 	}
 }
 
-// Front matter in JSON is read like YAML. A text that is only an object stays as it is.
+// TestJSONFrontMatter tests that front matter in JSON is read like YAML, and that a text that is only an object is not
+// front matter.
 func TestJSONFrontMatter(t *testing.T) {
 	const front = "{\n \"title\": \"A page\",\n \"tags\": [\"a\"],\n \"weight\": 3,\n " +
 		"\"x\": null, \"p\": {\"q\": true}\n}\n"
@@ -344,7 +347,8 @@ func TestJSONFrontMatter(t *testing.T) {
 	}
 }
 
-// A second front matter stays in the text. It adds what the first does not say.
+// TestSecondFrontMatter tests that a second front matter stays in the text and adds values that the first does not
+// have.
 func TestSecondFrontMatter(t *testing.T) {
 	const second = "\n---\ntitle: Two\nauthor: Pat\ntags: [b]\ncreated: 2024-05-06\n---\n# Heading\n"
 	for _, tt := range []struct{ in, name, labels, text string }{
@@ -499,7 +503,7 @@ func TestMarkdownSplit(t *testing.T) {
 	if all.String() != in {
 		t.Errorf("the pieces are not the text: %d bytes, want %d", all.Len(), len(in))
 	}
-	// Each piece is where its reference says.
+	// Each piece must begin on the line that its reference names.
 	lines := strings.SplitAfter(in, "\n")
 	for _, it := range items {
 		var n int
@@ -514,7 +518,8 @@ func TestMarkdownSplit(t *testing.T) {
 	}
 }
 
-// Front matter moves the lines, and a lone title is not said twice.
+// TestMarkdownSplitTitle tests that line numbers include the front matter, and that a single title is not repeated in
+// the names.
 func TestMarkdownSplitTitle(t *testing.T) {
 	in := "---\ntags: x\naliases: [y]\n---\n# Guide\n" + filler(2500) + "## Setup\n" + filler(2500)
 	items, errs := collect(markdown("g.md", in))
@@ -541,7 +546,7 @@ func TestMarkdownSplitTitle(t *testing.T) {
 }
 
 func TestSplitForced(t *testing.T) {
-	// No place to cut but within a line, and every rune of three bytes.
+	// The text has no line break, so it must be split within a line. Each character has three bytes.
 	in := strings.Repeat("語", oxbow.MaxContent/3+5)
 	items, errs := collect(markdown("x.md", in))
 	if len(items) != 2 || len(errs) != 0 || items[0].Entry.Content+items[1].Entry.Content != in {
@@ -550,8 +555,8 @@ func TestSplitForced(t *testing.T) {
 	checkPieces(t, strings.Repeat(strings.Repeat("x", 999)+"\n", 3*oxbow.MaxContent/1000))
 }
 
-// checkPieces checks what holds for any text: the pieces are the text, in
-// order, each fits an entry, and lines are counted right.
+// checkPieces checks what must be true for any text: the pieces in order are the text, each fits into an entry, and
+// the line numbers are right.
 func checkPieces(t *testing.T, text string) {
 	t.Helper()
 	off := 0

@@ -26,8 +26,8 @@ var mem0Form = recordForm{
 	},
 }
 
-// mem0Lists are the lists in mem0's documents. All other OpenMemory tables describe the
-// program's users, settings and history, and contain no memories.
+// mem0Lists says which lists in mem0's documents contain memories. The other tables of OpenMemory contain users,
+// settings and history.
 var mem0Lists = documentLists{
 	recordLists:  []string{"results", "memories"},
 	tableLists:   []string{"categories", "apps"},
@@ -36,7 +36,7 @@ var mem0Lists = documentLists{
 
 // readMem0 yields an item for each memory.
 func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	names := map[string]string{} // names of categories and apps, by ID
+	names := map[string]string{} // names of the categories and apps, by ID
 	p := recordProgram{format: mem0, convert: func(rec objectAt, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}
@@ -44,7 +44,7 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
 			isName := rec.list == "categories" || rec.list == "apps"
 			if err == nil && isName {
-				id, _ := rec.fields.textValue("id") // skip the row, because a row without an ID names nothing
+				id, _ := rec.fields.textValue("id") // Skip a row without an ID, because nothing can refer to its name.
 				names[id], _ = rec.fields.textValue("name")
 				continue
 			}
@@ -56,7 +56,7 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	return p.readRecords(objects, o)
 }
 
-// mem0Item converts a memory. A point of a vector database has the memory in its payload.
+// mem0Item converts a memory to an item. In the dump of a vector database, the memory is in the payload of a point.
 func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, error) {
 	if raw, ok := rec.fields.rawValue("payload"); ok && raw[0] == '{' {
 		inner, err := parseObject(raw)
@@ -87,7 +87,7 @@ func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, erro
 	return it, err
 }
 
-// listStrings returns the strings in a list, or nil if the field is not such a list.
+// listStrings returns the strings in a field that is a list, or nil for any other field.
 func listStrings(o object, key string) (ids []string) {
 	raw, ok := o.rawValue(key)
 	if !ok || raw[0] != '[' {
@@ -101,7 +101,7 @@ func listStrings(o object, key string) (ids []string) {
 	return ids
 }
 
-// isMem0 recognizes mem0's documents by their keys.
+// isMem0 reports whether a JSON document has the keys of mem0's documents.
 func isMem0(h jsonHead) bool {
 	memory := func(keys []string) bool {
 		return containsAll(keys, "memory") && containsAny(keys, "id", "user_id", "hash", "created_at")

@@ -1,5 +1,4 @@
-// This file merges an entry that was edited in the store with its file, if the file was edited as
-// well.
+// This file merges an entry that was edited in the store with its file, which was edited as well.
 
 package exchange
 
@@ -12,26 +11,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// planFollowedChange plans the change of an entry whose file has changed and which was also edited in the store.
-// Labels that were added or removed in the store stay added or removed. If only one side changed the text, the changed
-// text wins. If both sides changed it, the text of the file wins, and the text of the store becomes an entry of its
-// own, so that nothing is lost.
+// planFollowedChange plans the change of an entry that was edited in the store and whose file has changed, too. Labels
+// that were added or removed in the store stay added or removed. If only one side changed the text, its text is used.
+// If both did, the text of the file is used, and the text of the store becomes another entry, so that nothing is lost.
 func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
-	// Plan the version that consists only of the file in any case, because a later import uses this version as the base
-	// of its comparison.
+	// Always plan the version that contains only the file, because a later import compares the file with this version.
 	p.planVerdict(verdictReplace, it, old, "")
 	base, err := im.importedVersion(old)
 	if err != nil {
 		return err
 	}
 	merged := it.Entry.Clone()
-	needsCopy := false // the text in the store would be lost
+	needsCopy := false // The text in the store would be lost without a copy.
 	switch {
 	case base == nil:
-		// Without a base, it is not known which side changed the text.
+		// Without an imported version, it is unknown which side changed the text.
 		needsCopy = old.Content != it.Entry.Content
 	case it.Entry.Content == base.Content:
-		merged.Content = old.Content // only the labels in the file have changed
+		merged.Content = old.Content // In the file, only the labels have changed.
 	default:
 		isEditedInStore := old.Content != base.Content
 		needsCopy = isEditedInStore && old.Content != it.Entry.Content
@@ -39,7 +36,7 @@ func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) e
 	if base != nil {
 		merged.Labels = mergeLabels(base.Labels, old.Labels, it.Entry.Labels)
 	}
-	// If the merged entry is not the version of the file, plan it as the next version.
+	// If the merged entry differs from the version of the file, plan it as the next version.
 	if merged.Content != it.Entry.Content || !slices.Equal(merged.Labels, it.Entry.Labels) {
 		p.ops = append(p.ops, oxbow.Update{
 			Name:    merged.Name,
@@ -54,7 +51,7 @@ func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) e
 	return nil
 }
 
-// addConflictCopy plans an entry for the text that an entry had in the store.
+// addConflictCopy plans a new entry for the text that an entry had in the store.
 func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) error {
 	for n := 1; ; n++ {
 		name := cleanName(old.Name, oxbow.MaxName-len(copySuffix)) + copySuffix
@@ -84,11 +81,11 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 	}
 }
 
-// copySuffix ends the name of an entry that keeps the memory's text after a conflict.
+// copySuffix is the end of the name of an entry that keeps the text of the store after a conflict.
 const copySuffix = " (conflict copy)"
 
-// mergeLabels merges the labels of a file with the changes that the store made to the labels of base. If an
-// entry cannot have so many labels, the last labels that the store added are left out.
+// mergeLabels returns the labels of the file, with the changes that the store made to the labels in base. If there are
+// too many for an entry, the last labels that the store added are omitted.
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 	isOwn := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(base, l) }
 	store = slices.DeleteFunc(withoutOrigin(store), isOwn)
@@ -101,12 +98,12 @@ func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 	return merged
 }
 
-// importedVersion returns the newest version of an entry that an import wrote and nobody has edited, or nil
-// if the store has none.
+// importedVersion returns the newest version of an entry that an import wrote and that was not edited, or nil if the
+// history contains none.
 func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 	history, err := oxbow.HistoryOf(im.store)
 	if err != nil {
-		return nil, nil // the store has no history
+		return nil, nil // The store has no history.
 	}
 	sum, _ := old.Label(markSum)
 	for v, err := range history.Versions(im.ctx, old.Name) {

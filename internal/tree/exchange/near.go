@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// nearestCandidate returns the candidate that was probably meant by word, or "". It accepts at most
-// an edit for every three letters, and at most three edits.
+// nearestCandidate returns the candidate that the user probably meant by word, or "". The candidate may differ from
+// word by at most one edit for every three letters, and by at most three edits.
 func nearestCandidate(word string, candidates []string) string {
 	if len(word) > 64 {
 		return ""
@@ -18,7 +18,7 @@ func nearestCandidate(word string, candidates []string) string {
 	best, least := "", min(len(word)/3, 3)+1
 	for _, c := range candidates {
 		if difference := max(len(c)-len(word), len(word)-len(c)); difference >= least {
-			continue // skip the candidate, because the distance is at least the difference between the lengths
+			continue // Skip the candidate, because the number of edits is at least the difference of the lengths.
 		}
 		if d := text.EditDistance([]byte(word), []byte(strings.ToLower(c))); d < least {
 			best, least = c, d
@@ -27,8 +27,7 @@ func nearestCandidate(word string, candidates []string) string {
 	return best
 }
 
-// nearestHint returns the end of an error message that suggests the nearest candidate. It returns "" if no
-// candidate is near.
+// nearestHint returns the end of an error message that suggests the nearest candidate, or "" if no candidate is near.
 func nearestHint(word string, candidates []string) string {
 	if c := nearestCandidate(word, candidates); c != "" {
 		return "; did you mean " + c + "?"

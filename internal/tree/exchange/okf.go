@@ -1,5 +1,5 @@
-// This file reads bundles of the Open Knowledge Format, version 0.2: directories of Markdown files, each
-// with front matter that has a type. A file named index.md or log.md is no concept.
+// This file reads bundles of the Open Knowledge Format, version 0.2. A bundle is a directory of concepts, which are
+// Markdown files with a type in their front matter. A file named index.md or log.md is not a concept.
 
 package exchange
 
@@ -23,34 +23,34 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The keys of front matter that have a field in an entry. All other keys become labels. The form of such a label
-// allows an export to write the key again unchanged.
+// These are the front matter keys that correspond to a field of an entry. All other keys become labels, from which an
+// export can write the same key again.
 const (
 	okfType      = "type"
 	okfTitle     = "title"
 	okfTags      = "tags"
 	okfAliases   = "aliases"
 	okfGenerated = "generated"
-	okfTimestamp = "timestamp" // of version 0.1
-	okfOxbowKey  = "oxbow"     // keys that an oxbow export adds
+	okfTimestamp = "timestamp" // The format had this key in version 0.1.
+	okfOxbowKey  = "oxbow"     // Exports of oxbow put their own keys below this key.
 )
 
-// okfLabel is the label key for front matter keys that no label can have. The value is a JSON
-// object with the key.
+// okfLabel is the key of a label that contains a front matter key that cannot be a label key. The value is a JSON
+// object with the front matter key.
 const okfLabel = "okf"
 
-// okfHeader is the part of the front matter that only oxbow's exports have.
+// okfHeader is the front matter below okfOxbowKey, which only exports of oxbow contain.
 type okfHeader struct {
 	Created time.Time `yaml:"created"`
 	Updated time.Time `yaml:"updated"`
 	Kind    string    `yaml:"kind"`
-	// keys that the export computed from the entry, so that an import ignores them
+	// keys that the export computed from the entry; an import ignores them
 	Derived []string            `yaml:"derived"`
 	Labels  map[string][]string `yaml:"labels"` // labels whose keys have another meaning in the format
 }
 
-// readOKF reads a concept as a single entry. A concept in an oxbow export becomes the entry that
-// was exported. In another bundle, the concept's path is an alias.
+// readOKF reads a concept as one entry. If oxbow exported the concept, the entry is as it was before the export.
+// Otherwise the path of the concept becomes an alias.
 func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
@@ -65,7 +65,7 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 			if !yield(Item{}, newItemError(lineRef(ref, 1), errNoConcept)) {
 				return
 			}
-			// read the file as Markdown, so that the text is kept in any case
+			// Read the file as Markdown, so that its text is kept in any case.
 			ReadMarkdown(bytes.NewReader(b), ref, o)(yield)
 			return
 		}
@@ -78,15 +78,15 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 	}
 }
 
-// errNoConcept is returned for a file of a bundle that has no front matter. The file's text is
-// imported as ordinary Markdown.
+// errNoConcept is returned for a file in a bundle that has no front matter. Its text is imported as Markdown.
 var errNoConcept = errors.New(
 	"is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
 		"plain Markdown",
 )
 
-// okfItem converts a concept, which has the front matter front and the text body. If oxbow exported the concept, the
-// item has the labels, kind and times of the exported entry. Otherwise the concept's path becomes an alias.
+// okfItem converts a concept to an item. front is its front matter, and body is its text. If oxbow exported the
+// concept, the item has the labels, the kind and the times of the exported entry. Otherwise the path of the concept
+// becomes an alias.
 func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	it := Item{Ref: lineRef(ref, 1), Origin: ref}
 	var own okfHeader
@@ -108,7 +108,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	}
 	body = strings.TrimPrefix(body, "\n")
 	body = strings.TrimSuffix(body, "\n")
-	it.Entry.Content = body + it.Entry.Content // values that cannot be a label come before the text
+	it.Entry.Content = body + it.Entry.Content // Put the values that cannot become labels above the text.
 	title, _ := fileTitle(ref)
 	if it.Entry.Name == "" {
 		it.Entry.Name = title
@@ -119,7 +119,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cleanName(id, oxbow.MaxName)))
 		return it, nil
 	}
-	it.Origin = "" // clear the origin, because an exported entry is recognized by its name and dates
+	it.Origin = "" // Clear the origin, because an exported entry is recognized by its name and its dates.
 	it.Entry.Created = own.Created.UTC()
 	it.Entry.Updated = own.Updated.UTC()
 	for key, values := range own.Labels {
@@ -132,7 +132,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	return it, err
 }
 
-// isMapping decodes front matter, and reports whether it is a mapping.
+// isMapping decodes front matter into doc. It reports whether it is a mapping.
 func isMapping(data string, doc *yaml.Node) bool {
 	return yaml.Unmarshal([]byte(data), doc) == nil && len(doc.Content) > 0 &&
 		doc.Content[0].Kind == yaml.MappingNode
@@ -149,7 +149,8 @@ func mappingPairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// okfTime returns the time in generated.at, or a time itself. It returns the zero time for other values.
+// okfTime returns the time in a node that is a time or has a member at with a time. For any other node, it returns the
+// zero time.
 func okfTime(n *yaml.Node, o *ReadOptions) time.Time {
 	if n.Kind == yaml.MappingNode {
 		for key, value := range mappingPairs(n) {
@@ -165,7 +166,7 @@ func okfTime(n *yaml.Node, o *ReadOptions) time.Time {
 	return t
 }
 
-// applyOKF sets the part of the entry that a front matter key describes.
+// applyOKF sets the fields or labels of the entry that a front matter key stands for.
 func (it *Item) applyOKF(key string, value *yaml.Node) {
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
@@ -187,7 +188,7 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 	}
 }
 
-// applyOKFValue sets the part of the entry that a key's value describes.
+// applyOKFValue adds one value of a key to the entry.
 func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	switch {
 	case frontmatter.IsNull(v):
@@ -204,8 +205,8 @@ func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	}
 }
 
-// addOKFLabel adds a value as a label. A key that no label can have, or that only programs may set, is stored in a
-// label with the key okf. A value that is too long is put below the text.
+// addOKFLabel adds a value as a label with the key labelKey. If labelKey is not valid, or if only programs may set it,
+// the value is stored in a label with the key okf. A value that is too long for a label is put below the text.
 func (it *Item) addOKFLabel(labelKey, key, value string) {
 	l := oxbow.Label{Key: labelKey, Value: value}
 	if value == "" {
@@ -224,7 +225,7 @@ func (it *Item) addOKFLabel(labelKey, key, value string) {
 	it.Entry.Labels = append(it.Entry.Labels, l)
 }
 
-// jsonOrText returns a value that is JSON unchanged, and another value as a JSON string.
+// jsonOrText returns a value that is a JSON object or array unchanged. It returns any other value as a JSON string.
 func jsonOrText(value string) string {
 	if isJSONCollection(value) {
 		return value
@@ -237,8 +238,7 @@ func isJSONCollection(value string) bool {
 	return (strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[")) && json.Valid([]byte(value))
 }
 
-// nodeJSON returns a mapping or a list as JSON, in the order of the file. Numbers and booleans stay as they
-// are.
+// nodeJSON returns a mapping or a list as JSON, with its members in the order of the file.
 func nodeJSON(n *yaml.Node) string {
 	var parts []string
 	switch n.Kind {
@@ -266,11 +266,11 @@ func isOKFIndex(text []byte) bool {
 	return ok && strings.Contains(data, "okf_version:")
 }
 
-// maxSampled is the number of files by whose front matter a bundle is recognized.
+// maxSampled is the maximum number of files whose front matter is read to recognize a bundle.
 const maxSampled = 20
 
-// isOKFBundle reports whether the files below a directory are concepts, although its index has no okf_version. Each
-// file in the directory and in its subdirectories must have a type, and one must say who generated it.
+// isOKFBundle reports whether a directory is a bundle although its index has no okf_version. Some of the files in the
+// directory and its subdirectories are read: each must have a type, and one must say who generated it.
 func isOKFBundle(fsys vfs.FS, dir string) bool {
 	isGenerated := false
 	for _, file := range sampleConcepts(fsys, dir) {
@@ -293,7 +293,7 @@ func isOKFBundle(fsys vfs.FS, dir string) bool {
 	return isGenerated
 }
 
-// sampleConcepts returns at most maxSampled files that may be concepts, from a directory and its subdirectories.
+// sampleConcepts returns at most maxSampled files that may be concepts, in a directory and its subdirectories.
 func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -306,7 +306,7 @@ func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 		if !d.IsDir() || strings.HasPrefix(d.Name(), ".") {
 			continue
 		}
-		names, _ := fsys.ReadDir(below) // an unreadable directory has no concepts
+		names, _ := fsys.ReadDir(below) // A directory that cannot be read contains no concepts.
 		for _, name := range names {
 			all = append(all, path.Join(below, name.Name()))
 		}
@@ -319,7 +319,8 @@ func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 	return files
 }
 
-// checkOKFFile returns nil for a concept. An index is derived from the concepts, and a log is their history.
+// checkOKFFile returns nil for a concept. It returns an error for an index, which is derived from the concepts, and
+// for a log, which contains their history.
 func checkOKFFile(file string) error {
 	switch base := path.Base(file); {
 	case base == "index.md":

@@ -1,4 +1,4 @@
-// Tests of the Open Knowledge Format: bundles of oxbow and of others come back as they were.
+// This file tests that bundles in the Open Knowledge Format are the same after an import and an export.
 
 package exchange
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bundle exports a store.
+// bundle exports a store as a bundle.
 func bundle(t *testing.T, s oxbow.Store) *vfs.Mem {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -29,7 +29,7 @@ func bundle(t *testing.T, s oxbow.Store) *vfs.Mem {
 	return mem
 }
 
-// bundleFiles returns the files of a directory and below it.
+// bundleFiles returns the paths of all files below a directory.
 func bundleFiles(t *testing.T, fsys vfs.FS, dir string) (files []string) {
 	t.Helper()
 	list, err := fsys.ReadDir(dir)
@@ -46,7 +46,7 @@ func bundleFiles(t *testing.T, fsys vfs.FS, dir string) (files []string) {
 	return files
 }
 
-// frontOf returns the front matter of a file without what oxbow adds to it.
+// frontOf returns the front matter of a file, without the keys that oxbow adds.
 func frontOf(t *testing.T, fsys vfs.FS, name string) map[string]any {
 	t.Helper()
 	b, err := vfs.ReadFile(fsys, name, 1<<20)
@@ -112,7 +112,7 @@ func TestOKFRoundTrip(t *testing.T) {
 	conforms(t, mem)
 }
 
-// conforms checks the rules of the specification's section 11.
+// conforms checks the rules in section 11 of the specification.
 func conforms(t *testing.T, fsys vfs.FS) {
 	t.Helper()
 	for _, name := range bundleFiles(t, fsys, ".") {
@@ -137,7 +137,7 @@ func conforms(t *testing.T, fsys vfs.FS) {
 	}
 }
 
-// What another program has said of a concept is said again.
+// TestOKFOfOthers tests that an export contains what another program wrote about a concept.
 func TestOKFOfOthers(t *testing.T) {
 	fsys := openPrograms(t)
 	s := newStore()
@@ -235,7 +235,7 @@ func sortTags(front map[string]any) {
 	}
 }
 
-// bodyOf returns the text of a concept.
+// bodyOf returns the text of a concept without its front matter.
 func bodyOf(t *testing.T, fsys vfs.FS, name string) string {
 	t.Helper()
 	b, err := vfs.ReadFile(fsys, name, 1<<20)

@@ -19,21 +19,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// okfKeys are the keys whose meaning in the format differs from the label with the same name.
+// okfKeys lists the keys of the format that cannot be written for a label with the same key, because they have another
+// meaning.
 var okfKeys = []string{okfType, okfTitle, okfTags, okfAliases, okfOxbowKey}
 
-// okfConcept is a concept that was written.
+// okfConcept describes a written concept, for the indexes.
 type okfConcept struct {
 	name, file, description string
 	created, updated        time.Time
 }
 
-// ExportOKF writes the entries that match the filter as a bundle, ordered by ID, and returns their number.
-// Each entry is a concept in a directory that is named after its kind. [Read] reads the bundle back as the same
-// entries. The directory must be empty.
+// ExportOKF writes the entries that match the filter as a bundle, ordered by ID, and returns their number. Each entry
+// becomes a concept in a directory that is named after the entry's kind. [Read] reads the same entries from the
+// bundle. dir must be empty.
 func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (int, error) {
 	used := map[string]bool{}
-	concepts := map[string][]okfConcept{} // by directory
+	concepts := map[string][]okfConcept{} // concepts, by directory
 	n, tell := 0, progress.CountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err == nil {
@@ -53,7 +54,7 @@ func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (
 	return n, writeOKFIndexes(dir, concepts)
 }
 
-// writeConcept writes an entry. used contains the files that were written.
+// writeConcept writes an entry as a concept. used contains the paths that other concepts have.
 func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, error) {
 	c := okfConcept{name: e.Name, created: e.Created, updated: e.Updated}
 	front, err := okfFront(e, &c)
@@ -75,12 +76,12 @@ func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, 
 	return c, vfs.WriteFile(dir, c.file, []byte("---\n"+front+"---\n\n"+e.Content+"\n"), 0o600)
 }
 
-// okfFront returns the front matter of an entry, and sets the description of the concept.
+// okfFront returns the front matter of an entry. It also sets the description of the concept c.
 func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	own := okfHeader{Created: e.Created.UTC(), Updated: e.Updated.UTC(), Kind: e.Kind.String()}
 	own.Labels = map[string][]string{}
-	values := map[string][]string{} // labels that become keys
+	values := map[string][]string{} // values of the labels that become keys
 	var keys []string
 	for _, l := range e.Labels {
 		switch {
@@ -126,7 +127,7 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	return string(b), err
 }
 
-// okfMember returns the key and the value in a label okf.
+// okfMember splits the value of a label okf into the front matter key and its value.
 func okfMember(value string) (key, member string) {
 	isKey := true
 	for part := range rawjson.EachElement([]byte(value)) {
@@ -143,14 +144,14 @@ func okfMember(value string) (key, member string) {
 	return key, member
 }
 
-// isOwnLabel reports whether a label cannot be a key of front matter, because the key means something else
-// there, or only programs may set the label.
+// isOwnLabel reports whether a label must be written below okfOxbowKey, because its key has another meaning in the
+// format or only programs may set the label.
 func isOwnLabel(l oxbow.Label) bool {
 	return slices.Contains(okfKeys, l.Key) || isStamp(l) || isImportMark(l) || l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelPersonal || l.Key == okfLabel
 }
 
-// conceptType returns the type of a concept: the label type of a note, otherwise the kind.
+// conceptType returns the type of a concept: the label type of a note, or otherwise the kind of the entry.
 func conceptType(e oxbow.Entry, own *okfHeader) string {
 	types := own.Labels[okfType]
 	own.Derived = append(own.Derived, okfType)
@@ -160,13 +161,13 @@ func conceptType(e oxbow.Entry, own *okfHeader) string {
 	return e.Kind.String()
 }
 
-// addDerivedKeys adds the keys that describe the origin of an entry and its trust. These keys tell other programs what
-// oxbow knows. An import does not trust these keys.
+// addDerivedKeys adds keys that tell other programs what oxbow knows about the origin of an entry and its trust. An
+// import ignores these keys.
 func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
 		if hasKey(top, key) {
-			return // another program wrote this key, and oxbow has kept the key
+			return // Another program wrote this key, and oxbow has kept it as a label.
 		}
 		pair := &yaml.Node{Kind: yaml.MappingNode}
 		addKey(pair, "by", by)
@@ -189,7 +190,7 @@ func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	}
 }
 
-// okfActor returns a text's author in the format's convention.
+// okfActor returns the author of an entry's text, as the format writes authors.
 func okfActor(e oxbow.Entry) string {
 	switch by := e.TextBy(); by {
 	case oxbow.Person:
@@ -223,11 +224,11 @@ func addKey(top *yaml.Node, key, value string) {
 	top.Content = append(top.Content, textScalar(key), textScalar(value))
 }
 
-// okfLists are the keys whose values are always lists.
+// okfLists contains the keys whose values are always written as lists.
 var okfLists = []string{okfTags, okfAliases, "sources", "verified", "parameters"}
 
-// addKeys adds a key with its values: a scalar for one value, otherwise a list, and always a list for
-// okfLists. A value that is JSON is written as such.
+// addKeys adds a key with its values. One value is written as a scalar and several values as a list. For the keys in
+// okfLists, there is always a list. A value that is JSON is written as a mapping or list.
 func addKeys(top *yaml.Node, key string, values []string) {
 	if len(values) == 0 {
 		return
@@ -254,8 +255,8 @@ func addKeys(top *yaml.Node, key string, values []string) {
 	top.Content = append(top.Content, textScalar(key), list)
 }
 
-// unquoteDates removes the quotes around dates, because in YAML a date has none. A time may have no quotes only
-// in a mapping with a key on each line.
+// unquoteDates removes the quotes around dates, because YAML writes dates without quotes. It removes those around
+// times only in a mapping with one key on each line.
 func unquoteDates(n *yaml.Node) {
 	n.Style &^= yaml.FlowStyle
 	for _, sub := range n.Content {
@@ -266,16 +267,16 @@ func unquoteDates(n *yaml.Node) {
 	isTime := timeErr == nil || dateErr == nil
 	if isTime && n.Kind == yaml.ScalarNode {
 		n.Style = 0
-		n.Tag = "" // the value tells
+		n.Tag = "" // Without a tag, the YAML encoder determines the type from the value.
 	}
 }
 
-// isNullText reports whether YAML would read the text as no value.
+// isNullText reports whether YAML would read the text as null.
 func isNullText(s string) bool { return s == "~" || strings.EqualFold(s, "null") || s == "" }
 
 func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pairs.Content...) }
 
-// firstSentence returns the first sentence of a text, without Markdown's marks, in at most 160 bytes.
+// firstSentence returns the first sentence of a text without Markdown, shortened to 160 bytes.
 func firstSentence(content string) string {
 	for line := range strings.Lines(content) {
 		line = strings.Join(strings.Fields(strings.TrimLeft(line, "#>*-+ \t")), " ")
@@ -290,8 +291,7 @@ func firstSentence(content string) string {
 	return ""
 }
 
-// writeOKFIndexes writes an index for each directory, an index for the bundle, and the bundle's
-// log.
+// writeOKFIndexes writes an index of each directory, an index of the bundle, and the log of the bundle.
 func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	var top strings.Builder
 	top.WriteString("---\nokf_version: \"0.2\"\n---\n\n# Contents\n\n")
@@ -324,7 +324,7 @@ func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	return vfs.WriteFile(dir, "log.md", []byte(okfLog(all)), 0o600)
 }
 
-// okfLog returns the log of the bundle: the last change of each concept, the newest first.
+// okfLog returns the log of a bundle, which lists the last change of each concept, newest first.
 func okfLog(all []okfConcept) string {
 	slices.SortStableFunc(all, func(a, b okfConcept) int { return b.updated.Compare(a.updated) })
 	var b strings.Builder
@@ -344,7 +344,7 @@ func okfLog(all []okfConcept) string {
 	return b.String()
 }
 
-// linkText returns a name as the text of a link.
+// linkText escapes a name for the text of a link.
 func linkText(name string) string { return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name) }
 
 func sortedKeys(m map[string][]okfConcept) []string {

@@ -1,5 +1,6 @@
-// This file reads the memory of an OpenClaw agent: in its workspace, the files MEMORY.md, USER.md and DREAMS.md, and
-// the daily notes below memory/. All other files of a workspace are instructions, which are not read.
+// This file reads the memory of an OpenClaw agent. In the agent's workspace, it consists of the files MEMORY.md,
+// USER.md and DREAMS.md and of the daily notes below memory/. The other files of a workspace are instructions and are
+// not imported.
 
 package exchange
 
@@ -15,16 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openClawFiles lists the files of a workspace that contain memories, and the type of memory in
-// each.
+// openClawFiles maps each file of a workspace that contains memories to the type of these memories.
 var openClawFiles = map[string]string{
 	"memory.md": "memory", "user.md": "user", "dreams.md": "dream",
 }
 
-// openClawInstructions lists files by which a directory is recognized as a workspace.
+// openClawInstructions lists the files by which a workspace is recognized.
 var openClawInstructions = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AGENTS.md", "USER.md", "TOOLS.md"}
 
-// readOpenClaw reads a file of a workspace like a Markdown file, and adds the type of memory as a label.
+// readOpenClaw reads a file of a workspace like a Markdown file, and adds a label with the type of the memories.
 func readOpenClaw(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		typ := openClawFiles[strings.ToLower(path.Base(ref))]
@@ -42,8 +42,8 @@ func readOpenClaw(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, e
 	}
 }
 
-// openClawRoots returns the workspaces of the directory, which is a workspace itself, or the directory
-// of OpenClaw's settings.
+// openClawRoots returns the workspaces in a directory. The directory may be a workspace itself, or the directory of
+// OpenClaw's settings.
 func openClawRoots(fsys vfs.FS, dir string) []string {
 	list, err := fsys.ReadDir(dir)
 	if err != nil || isOpenClawDir(fileNames(list)) {
@@ -73,7 +73,7 @@ func fileNames(list []fs.DirEntry) []string {
 	return all
 }
 
-// isOpenClawDir recognizes a workspace by the names in it.
+// isOpenClawDir reports whether a directory with these names is a workspace.
 func isOpenClawDir(files []string) bool {
 	count := 0
 	for _, name := range openClawInstructions {
@@ -85,11 +85,11 @@ func isOpenClawDir(files []string) bool {
 		containsAny(files, "SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
 }
 
-// errNoOpenClawMemory is returned for a file of a workspace that is an instruction or belongs to a tool. The error
-// only leads to a note.
+// errNoOpenClawMemory is returned for a file of a workspace that contains instructions or belongs to a tool. It leads
+// only to a note.
 var errNoOpenClawMemory = &skippedError{"was passed over: it is no memory of the agent; name it to import it"}
 
-// checkOpenClawFile returns nil if a file of a workspace contains memories. The path is relative to the
+// checkOpenClawFile returns nil if a file of a workspace contains memories. file is the path relative to the
 // workspace.
 func checkOpenClawFile(file string) error {
 	dir, _, isBelow := strings.Cut(file, "/")

@@ -11,41 +11,40 @@ import (
 
 // ReadOptions configure readers. Nil means the defaults.
 type ReadOptions struct {
-	// Format is the format of the input. If it is empty, the format is determined from the name
-	// and the first bytes.
+	// Format is the format of the input. If it is "", the format is determined from the name and the first bytes.
 	Format Format
 
-	// BasePath is the path of the file system's root. It is put before file names in references and
-	// origins. Entries are recognized by their origin. Without Base, files with the same name in
-	// two directories would be mistaken for the same file.
+	// BasePath is the path of the root of the file system. It precedes the file names in references and origins. An
+	// entry is recognized by its origin, so without BasePath, files with the same name in two directories would be
+	// mistaken for the same file.
 	BasePath string
 
-	// Location is the time zone for dates without a time zone. Nil means UTC.
+	// Location is the time zone of dates that contain no time zone. Nil means UTC.
 	Location *time.Location
 
-	// ModTime is the creation time for Markdown texts that contain no date. If it is zero, the
-	// store uses the present time. [Read] uses the file's own time.
+	// ModTime is the creation time for a Markdown text that contains no date. If it is zero, the store uses the
+	// present time. [Read] uses the time of the file instead.
 	ModTime time.Time
 
-	// Dates contains the dates of chat sessions, by session ID. [Read] adds the dates from files in
-	// the directory of a chat log.
+	// Dates contains the dates of chat sessions, by session ID. [Read] also uses the files of dates in the directory
+	// of a chat log.
 	Dates map[string]time.Time
 
-	// Progress, if not nil, is called while files are read, with the number of bytes read so far
-	// and the total number.
+	// Progress is called while files are read, with the number of bytes that were read and the total number. It may be
+	// nil.
 	Progress func(read, size int64)
 
-	// Context, if not nil, cancels the reading: the next read fails with the context's error.
+	// If Context is not nil and is done, the next read fails with its error.
 	Context context.Context
 
-	// root is the directory that is read, as in references ("" for a file).
+	// root is the directory that is read, as it is written in references ("" for a single file).
 	root string
 
 	// MaxExpanded is the maximum size of a decompressed gzip file, in bytes. 0 means 4 GiB.
 	MaxExpanded int64
 }
 
-// boundReader returns a reader that fails after the context is done.
+// boundReader returns a reader that fails when the context of the options is done.
 func (o *ReadOptions) boundReader(r io.Reader) io.Reader {
 	if o == nil || o.Context == nil {
 		return r
@@ -58,10 +57,10 @@ func (o *ReadOptions) boundReader(r io.Reader) io.Reader {
 	})
 }
 
-// maxRead is the maximum number of bytes read between two checks of the context.
+// maxRead is the maximum number of bytes that are read before the context is checked again.
 const maxRead = 1 << 20
 
-// meteredReader returns a reader that reports the bytes it reads to Progress.
+// meteredReader returns a reader that passes the number of the bytes it has read to Progress.
 func (o *ReadOptions) meteredReader(r io.Reader) io.Reader {
 	if o == nil || o.Progress == nil {
 		return r
@@ -73,7 +72,7 @@ func (o *ReadOptions) meteredReader(r io.Reader) io.Reader {
 	})
 }
 
-// expectBytes adds size to the total that is reported to Progress.
+// expectBytes adds size to the total number of bytes that Progress receives.
 func (o *ReadOptions) expectBytes(size int64) {
 	if o != nil && o.Progress != nil {
 		o.Progress(0, size)
@@ -84,8 +83,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// withSummedProgress returns options with a Progress function to which callers pass increments. It passes the
-// sums of the increments to the original function.
+// withSummedProgress returns options whose Progress function receives increments. It adds them up and passes the sums
+// to the original function.
 func (o *ReadOptions) withSummedProgress() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
@@ -114,7 +113,7 @@ func (o *ReadOptions) withBase(name string) string {
 	return strings.TrimSuffix(o.BasePath, "/") + "/" + name
 }
 
-// location returns the time zone for dates without a time zone.
+// location returns the time zone of dates that contain no time zone.
 func (o *ReadOptions) location() *time.Location {
 	if o == nil || o.Location == nil {
 		return time.UTC

@@ -1,5 +1,4 @@
-// This file plans an import. It decides how an item is matched with an entry that has the same
-// name.
+// This file plans an import: it finds the entry to which an item belongs, and decides what to do with both.
 
 package exchange
 
@@ -20,26 +19,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// LabelImport is the key of the label that names the file that an entry was imported from.
+// LabelImport is the key of the label that names the file from which an entry was imported.
 const LabelImport = "import"
 
-// The keys of the labels that identify an imported entry.
+// These are the keys of the labels by which an imported entry is recognized. They are called import marks.
 const (
 	markOrigin = LabelImport
-	markSum    = "import-sum" // digest of the imported content, aliases and labels
-	markID     = "import-id"  // identifier of a record in the program that wrote it
+	markSum    = "import-sum" // digest of the content, aliases and labels as they were imported
+	markID     = "import-id"  // ID of a record in the program that wrote it
 )
 
-// isStamp reports whether programs add labels with this key to imported entries. A difference in
-// such a label does not count as an edit.
+// isStamp reports whether programs add labels with this key to imported entries by themselves. Such a label does not
+// count as an edit.
 func isStamp(l oxbow.Label) bool {
 	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldLabels(), l.Key)
 }
 
-// heldLabels returns the keys of the labels that hold an entry back from a model that did not ask for it.
+// heldLabels returns the keys of the labels because of which an entry is not shown to a model that did not ask for it.
 var heldLabels = sync.OnceValue(oxbow.Unasked.HeldLabels)
 
-// markedItem returns the item with labels that name its origin.
+// markedItem returns the item with the labels by which a later import recognizes its entry.
 func markedItem(it Item) Item {
 	ls := withoutOrigin(it.Entry.Labels)
 	it.Entry.Labels = ls
@@ -53,7 +52,7 @@ func markedItem(it Item) Item {
 	return it
 }
 
-// isMarked reports whether an item has something that [unmarkedItems] removes.
+// isMarked reports whether [unmarkedItems] would remove something from the item.
 func isMarked(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
 		return isImportMark(l)
@@ -64,8 +63,8 @@ func isImportMark(l oxbow.Label) bool {
 	return l.Key == markOrigin || l.Key == markSum || l.Key == markID
 }
 
-// unmarkedItems returns the items without origin labels, and without aliases and labels that some
-// stores cannot store.
+// unmarkedItems returns the items without import marks, and without the aliases and labels that some stores cannot
+// store.
 func unmarkedItems(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -81,9 +80,8 @@ func unmarkedItems(items []Item) []Item {
 	return bare
 }
 
-// originLabel returns the label value for a file name. If the file name is too long, the
-// value consists of a digest of the whole name and the end of the name, which distinguishes
-// files better than the beginning.
+// originLabel returns the value of the origin label for a file. If the name of the file is too long, the value
+// consists of a digest of the name and the end of the name, which distinguishes files better than the beginning.
 func originLabel(origin string) string {
 	v := cleanName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
@@ -98,13 +96,13 @@ func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(withoutLocal(ls), isImportMark)
 }
 
-// withoutLocal returns the labels, sorted, without local labels (see [oxbow.Label.IsLocal]).
+// withoutLocal returns the labels in order, without local labels (see [oxbow.Label.IsLocal]).
 func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
-// contentSum returns a digest of everything that an import may change in an entry, except origin
-// labels and stamps. It is 16 bytes of SHA-256 in hexadecimal.
+// contentSum returns a digest of all parts of an entry that an import may change. Import marks and stamps are not
+// included. The digest is 16 bytes of SHA-256 in hexadecimal digits.
 func contentSum(e oxbow.Entry) string {
 	parts := make([]string, 0, 2+len(e.Aliases)+2*len(e.Labels))
 	parts = append(append(parts, e.Content, strconv.Itoa(len(e.Aliases))), e.Aliases...)
@@ -121,11 +119,11 @@ func contentSum(e oxbow.Entry) string {
 	return hex.EncodeToString(h[:])
 }
 
-// isOfContent reports whether a label belongs to what an import may change in an entry. Local labels, labels of the
-// origin and stamps do not.
+// isOfContent reports whether a label is one that an import may change: it is not a local label, an import mark or a
+// stamp.
 func isOfContent(l oxbow.Label) bool { return !l.IsLocal() && !isImportMark(l) && !isStamp(l) }
 
-// areSortedLabels reports whether labels are in the order of [oxbow.SortLabels], without repeats.
+// areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and different.
 func areSortedLabels(labels []oxbow.Label) bool {
 	for i := 1; i < len(labels); i++ {
 		a, b := labels[i-1], labels[i]
@@ -142,8 +140,8 @@ func IsEdited(e oxbow.Entry) bool {
 	return sum != contentSum(e)
 }
 
-// digest is 16 bytes of SHA-256. Names and items are stored as digests, so that an import of any
-// size needs only few bytes per item.
+// digest is the first half of a SHA-256 hash. Names and items are stored as digests, so that an import needs only few
+// bytes for each item.
 type digest [16]byte
 
 func hashParts(parts ...string) digest {
@@ -155,16 +153,14 @@ func hashParts(parts ...string) digest {
 	return digest(h[:16])
 }
 
-// usedNames records the names that an import, or a batch of the import, has used so
-// far.
+// usedNames records which names an import, or one batch of it, has used.
 type usedNames struct {
-	// names of entries that were matched with an item. The value is 1, or 2 if the entry was
-	// changed
+	// names of the entries that an item was matched with; the value is 1, or 2 if the entry was changed
 	matchStates map[digest]byte
-	itemHashes  map[digest]bool // items by digest of the whole item
-	lastNumbers map[digest]int  // for each original name, the last number that was appended to it (0 if none was)
+	itemHashes  map[digest]bool // digests of all items so far
+	lastNumbers map[digest]int  // last number that was appended to each name (0 if none was)
 
-	// maps each alias to the entry that received the alias, or to "" if an entry lost the alias
+	// entry that received each alias, or "" if an entry has lost the alias
 	aliases map[digest]string
 }
 
@@ -179,13 +175,13 @@ func (n *usedNames) addAll(m *usedNames) {
 	maps.Copy(n.aliases, m.aliases)
 }
 
-// batchPlan is the result of planning a batch. If the store changes before the plan is applied, the plan
-// is discarded and made again. Therefore planning modifies only the plan.
+// batchPlan is the planned change for a batch. If the store changes before the plan is applied, it is discarded and
+// made again. Therefore planning changes nothing but the plan.
 type batchPlan struct {
 	ops          []oxbow.Op
 	report       Report
 	names        *usedNames
-	skipsLookups bool // do not look up names, because the store was empty when the import began
+	skipsLookups bool // Do not look up names, because the store was empty when the import began.
 }
 
 func (im *importer) planBatch(items []Item, blind bool) (*batchPlan, error) {
@@ -198,7 +194,7 @@ func (im *importer) planBatch(items []Item, blind bool) (*batchPlan, error) {
 	return p, nil
 }
 
-// placeItem finds the entry that matches the item and plans the change.
+// placeItem finds the entry to which an item belongs, and adds the change to the plan.
 func (im *importer) placeItem(it Item, p *batchPlan) error {
 	it, err := im.normalizedItem(it, p)
 	if err == nil {
@@ -277,8 +273,8 @@ func (im *importer) placeItem(it Item, p *batchPlan) error {
 	}
 }
 
-// normalizedItem returns the item with its name, aliases and labels in the spelling of the store. The
-// name does not change if the store has an entry with exactly the item's spelling.
+// normalizedItem returns the item with its name, aliases and labels as the store spells them. The name does not change
+// if the store has an entry with exactly this name.
 func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
@@ -298,8 +294,8 @@ func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	return it, nil
 }
 
-// withKnownName returns the item with the name of the entry that an earlier import made from the same record. If no
-// such entry exists, it returns the item unchanged.
+// withKnownName returns the item with the name of the entry that an earlier import made from the same record. Without
+// such an entry, it returns the item unchanged.
 func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
 	if it.ID == "" || p.skipsLookups {
 		return it, nil
@@ -315,7 +311,7 @@ func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
 	return it, nil
 }
 
-// readRecordNames reads the names of the entries that earlier imports made from records.
+// readRecordNames reads the names of all entries that earlier imports made from records.
 func (im *importer) readRecordNames() error {
 	records := map[digest]string{}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markID}}}}
@@ -331,10 +327,9 @@ func (im *importer) readRecordNames() error {
 	return nil
 }
 
-// withFreeAliases returns the item without the aliases that already belong to a different entry,
-// because an alias of two entries would be ambiguous. name is the name that the item will have.
-// Aliases in had, which the entry already has, are kept. left contains a message for each alias
-// that was left out.
+// withFreeAliases returns the item without the aliases that belong to another entry, because an alias of two entries
+// would be ambiguous. name is the name that the item will have. Aliases in had, which the entry already has, are kept.
+// left contains a message for each omitted alias.
 func (im *importer) withFreeAliases(
 	it Item,
 	name string,
@@ -362,7 +357,7 @@ func (im *importer) withFreeAliases(
 	return it, left, nil
 }
 
-// nameOwner returns the name of the entry that has the word as its name or alias, or "".
+// nameOwner returns the name of the entry that has the word as its name or as an alias, or "" if none has.
 func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
 	id := hashParts(word)
 	if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
@@ -396,25 +391,25 @@ func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
 	return im.aliases[id], nil
 }
 
-// verdict is the result of comparing an item with an entry.
+// verdict is the decision about an item whose name an entry has.
 type verdict uint8
 
 const (
-	verdictFresh   verdict = iota // the store has no entry with the item's name
-	verdictSame                   // the entry has the same content as the item
-	verdictReplace                // the item replaces the entry
-	verdictSkip                   // the entry is kept, and the item is not imported
-	verdictBoth                   // the entry and its file were both changed since the last import
-	verdictOther                  // the entry and the item are different things with the same name
+	verdictFresh   verdict = iota // No entry has the name of the item.
+	verdictSame                   // The entry has the same content as the item.
+	verdictReplace                // The item replaces the entry.
+	verdictSkip                   // The entry stays as it is, and the item is not imported.
+	verdictBoth                   // The entry and its file were both changed since the last import.
+	verdictOther                  // The entry and the item are different things with the same name.
 )
 
-// judgeItem compares an item with the existing entry of the same name (or of the name with
-// number n).
+// judgeItem decides what to do with an item and the existing entry old with the same name. If n is above 0, the entry
+// has the item's name with this number.
 func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string) {
-	// A store may store a note as a different kind.
+	// Some stores store a note as another kind.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
 		slices.Equal(it.Entry.Aliases, old.Aliases)
-	// Ignore labels that the store added when it imported the item, and a person's approval.
+	// Ignore the labels that the store added when it imported the item, and the approval by a person.
 	stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
 		if equal && slices.Equal(withoutLocal(it.Entry.Labels), slices.DeleteFunc(withoutLocal(old.Labels), stamped)) {
@@ -428,14 +423,13 @@ func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string)
 	return im.judgeImported(it, old)
 }
 
-// judgeExported compares an item of an export with an entry that differs from it. A date in the
-// file is not enough to replace an entry, because anybody can write a date.
+// judgeExported decides about an item of an export and an entry that differs from it. A later date in the file is not
+// enough to replace the entry, because anybody can write a date.
 func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, string) {
 	known := isSameEntry(it, old) || isFromFile(it, old)
 	switch {
 	case n > 1 && !known:
-		// an import appended the number, so the equal name does not mean that the entries are the
-		// same
+		// An import appended the number, so an equal name does not mean that the entries are the same.
 		return verdictOther, ""
 	case n == 1 && im.opts.Overwrite:
 		return verdictReplace, ""
@@ -459,42 +453,42 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	return verdictReplace, ""
 }
 
-// isSameEntry reports whether an item of an export and an entry with its name were the same entry
-// before the export. Only a copy has the same time of creation.
+// isSameEntry reports whether an item of an export and the entry with its name are copies of one entry. Only copies
+// have the same creation time.
 func isSameEntry(it Item, old oxbow.Entry) bool {
 	return it.Origin == "" && !it.Entry.Created.IsZero() && it.Entry.Created.Equal(old.Created)
 }
 
-// isFromFile reports whether the entry's present version was written by an import of the item's
-// file, or of a directory that contains the file. It is false for standard input.
+// isFromFile reports whether the present version of an entry was imported from the item's file, or from a directory
+// that contains the file. It returns false for standard input.
 func isFromFile(it Item, old oxbow.Entry) bool {
 	file := refFile(it.Ref)
 	return old.Source.Actor == oxbow.Imported && file != "-" && old.Source.Ref != "" &&
 		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
-// judgeImported compares an item from another program with an entry that differs from it.
+// judgeImported decides about an item from another program and an entry that differs from it.
 func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	was, _ := old.Label(markSum)
 	switch {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
 		return verdictOther, ""
 	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: markID, Value: it.ID}):
-		return verdictOther, "" // the entry belongs to another record of the same program
+		return verdictOther, "" // The entry belongs to another record of the same program.
 	case im.opts.Overwrite:
 		return verdictReplace, ""
 	case it.Entry.Kind != old.Kind:
 		return verdictSkip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
 	case was == contentSum(it.Entry):
-		return verdictSame, "" // keep the entry: it was edited here, and the file has not changed
+		return verdictSame, "" // Keep the entry, because it was edited here and the file has not changed.
 	case was != contentSum(old):
 		return verdictBoth, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
 	}
 	return verdictReplace, ""
 }
 
-// planVerdict plans the change for a verdict. The change requires the entry's present version, so that an
-// edit in the meantime is not lost.
+// planVerdict adds the change for a verdict to the plan. The change requires the present version of the entry, so that
+// an edit in the meantime is not lost.
 func (p *batchPlan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
 	if v == verdictFresh || v == verdictReplace {

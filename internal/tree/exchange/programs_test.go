@@ -1,4 +1,4 @@
-// Tests of the importers of other programs: each reads an example of what its program writes.
+// This file tests the import of other programs' files. For each program, there is an example of what it writes.
 
 package exchange
 
@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that hold expected results")
 
-// describeItems returns everything that an import takes from items, and the errors.
+// describeItems returns as text all that an import uses of the items, and the errors.
 func describeItems(items []Item, errs []string) string {
 	var b strings.Builder
 	for _, it := range items {
@@ -40,7 +40,7 @@ func describeItems(items []Item, errs []string) string {
 	return b.String()
 }
 
-// openPrograms returns the directory of examples.
+// openPrograms opens the directory of the examples.
 func openPrograms(t testing.TB) vfs.FS {
 	t.Helper()
 	fsys, err := vfs.Dir(filepath.Join("testdata", "programs"))
@@ -51,7 +51,7 @@ func openPrograms(t testing.TB) vfs.FS {
 	return fsys
 }
 
-// examples returns the names of the directories with examples. Each begins with the name of a format.
+// examples returns the names of the directories of examples. Each name begins with the name of a format.
 func examples(t testing.TB) []string {
 	t.Helper()
 	list, err := os.ReadDir(filepath.Join("testdata", "programs"))
@@ -67,7 +67,8 @@ func examples(t testing.TB) []string {
 	return dirs
 }
 
-// exampleFormat returns the format of an example: the longest format whose name begins its own.
+// exampleFormat returns the format of an example: the one with the longest name with which the directory's name
+// begins.
 func exampleFormat(dir string) Format {
 	best := ""
 	for _, f := range Formats() {
@@ -104,7 +105,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// withoutFileTimes removes the dates that are the times of files, because they differ in each checkout.
+// withoutFileTimes removes the dates that are modification times of files, because they differ between checkouts.
 func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 	t.Helper()
 	for i, it := range items {
@@ -119,7 +120,7 @@ func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 	return items
 }
 
-// Each program has an example, and the files of an example are recognized without the format's name.
+// TestProgramsAreRecognized tests that each program has an example, and that the format of each example is detected.
 func TestProgramsAreRecognized(t *testing.T) {
 	fsys := openPrograms(t)
 	dirs := examples(t)
@@ -134,14 +135,14 @@ func TestProgramsAreRecognized(t *testing.T) {
 		named, _ := collect(Read(fsys, dir, &ReadOptions{Format: exampleFormat(dir)}))
 		path := dir
 		if list, err := fsys.ReadDir(dir); err == nil && len(list) == 1 && !list[0].IsDir() {
-			path += "/" + list[0].Name() // a single file is recognized by what it contains
+			path += "/" + list[0].Name() // A single file is recognized by its content.
 		}
 		if dir == "cursor-rules" {
-			path += "/.cursor/rules" // a project has notes of its own
+			path += "/.cursor/rules" // A project contains notes of its own, so import only its rules.
 			named = named[:1]
 		}
 		if dir == "csv" {
-			path += "/berths.csv" // a table in a directory is passed over unless its format is named
+			path += "/berths.csv" // A table in a directory is skipped unless its format is named, so name the file.
 			named = named[:2]
 		}
 		told, errs := collect(Read(fsys, path, nil))
@@ -152,8 +153,8 @@ func TestProgramsAreRecognized(t *testing.T) {
 	}
 }
 
-// A second import changes nothing, also if the file has another name or order. A record that was changed in
-// its program changes the entry, which keeps its name.
+// TestProgramsAgain tests that a second import changes nothing, even if the file has another name or order. A record
+// that has changed in its program must change its entry, which keeps its name.
 func TestProgramsAgain(t *testing.T) {
 	for _, dir := range examples(t) {
 		o := &ReadOptions{Format: exampleFormat(dir)}
@@ -184,7 +185,7 @@ func TestProgramsAgain(t *testing.T) {
 	}
 }
 
-// An archive is read like the directory in it.
+// TestZip tests that an archive is read like the directory in it.
 func TestZip(t *testing.T) {
 	for _, tt := range []struct {
 		files map[string]string
@@ -230,8 +231,8 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// Damage in a document costs the rest of the document, is named with its line, and what comes before is
-// read.
+// TestDamagedDocument tests a document that is damaged in the middle. The records before the damage must be read, and
+// the error must name the line.
 func TestDamagedDocument(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"[{\"id\":\"1\",\"memory\":\"a\"},\n{\"id\":\"2\",\"mem", "f:2: is not JSON: it ends too early"},
@@ -290,7 +291,8 @@ func FuzzDialects(f *testing.F) {
 	})
 }
 
-// TestClaudeAccounts tests that the memories of two accounts stay apart, also if their exports are imported in turns.
+// TestClaudeAccounts tests that the memories of two accounts stay separate, even if their exports are imported
+// alternately.
 func TestClaudeAccounts(t *testing.T) {
 	export := func(account, said string) string {
 		return `[{"conversations_memory":"` + said + `","project_memories":{"p1":"` + said + ` in p1"},` +
@@ -313,7 +315,7 @@ func TestClaudeAccounts(t *testing.T) {
 	if r := imports("other/memories.json", export("a", "Ada now")); r.Added != 0 || r.Updated != 2 {
 		t.Errorf("the first account again: %d added, %d updated; want 0 and 2", r.Added, r.Updated)
 	}
-	// The newer form of the export has a file for each account.
+	// In the newer form of the export, each account has a file.
 	r := imports("memories/b.json", `{"conversations_memory":"Bob now","project_memories":{},"memory_files":[]}`)
 	if r.Updated != 1 {
 		t.Errorf("the second account in a file of its own: %d updated, want 1", r.Updated)
@@ -330,8 +332,8 @@ func TestClaudeAccounts(t *testing.T) {
 	}
 }
 
-// TestTables tests that the rows of two tables with the same ids and names stay apart, that a changed row updates its
-// entry, and that a table without a usable first line is refused as a whole.
+// TestTables tests tables. The rows of two tables with the same ids and names must stay separate, a changed row must
+// update its entry, and a table without column names must be refused as a whole.
 func TestTables(t *testing.T) {
 	s := newStore()
 	read := func(name, content string) Report {

@@ -1,5 +1,5 @@
-// This file converts records of other programs to items. A field of a record is treated like the
-// key of the same name in front matter, so unknown fields become labels.
+// This file converts records of other programs to items. A field of a record is treated like the front matter key with
+// the same name, so that an unknown field becomes a label.
 
 package exchange
 
@@ -19,20 +19,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// errDeleted is returned for a record that its program has deleted. The error only leads to a note.
+// errDeleted is returned for a record that its program marks as deleted. It leads only to a note.
 var errDeleted = errors.New("was passed over: it is deleted in the program that wrote it")
 
-// errNotMemory is returned for a record that only describes other records, such as a session
-// without a summary. It is ignored.
+// errNotMemory is returned for a record that only describes other records, such as a session without a summary. It is
+// not reported.
 var errNotMemory = errors.New("is no memory")
 
-// recordProgram describes the records of a program.
+// recordProgram says how the records of a program are read.
 type recordProgram struct {
 	format Format
 	lists  documentLists
 
-	// convert converts a record. If the record contains nothing to import, it returns an error such
-	// as errDeleted.
+	// convert returns the item for a record. If the record contains nothing to import, it returns an error such as
+	// errDeleted.
 	convert func(o objectAt, opts *ReadOptions) (Item, error)
 }
 
@@ -59,15 +59,14 @@ func (p recordProgram) readRecords(objects iter.Seq2[objectAt, error], o *ReadOp
 	}
 }
 
-// recordForm says how the fields in a program's records become parts of an item.
+// recordForm says how the fields of a program's records become the parts of an item.
 type recordForm struct {
 	format Format
-	id     []string // fields that together identify the record, the most important field last
-	text   []string // fields whose texts are the content, joined as paragraphs
+	id     []string // fields that identify the record together, the most important field last
+	text   []string // fields whose texts become the content, joined as paragraphs
 
-	// keys maps further fields to the keys of front matter with the same meaning. A field that is
-	// mapped to "" is left out, because it has a meaning only within its program. A field that is
-	// not listed keeps its name.
+	// keys maps other fields to the front matter key with the same meaning. A field that is mapped to "" is omitted,
+	// because it has a meaning only within its program. A field that is not in the map keeps its name.
 	keys map[string]string
 }
 
@@ -105,8 +104,8 @@ func (f recordForm) toItem(o objectAt, opts *ReadOptions) (Item, error) {
 	return it, nil
 }
 
-// recordID returns the ID of a record, or "" if the record has no ID. A number identifies a record only within the
-// program's database, so recordID puts the ID of the record's session before a number.
+// recordID returns the ID of a record, or "" if it has none. A number is unique only within a database, so recordID
+// puts the ID of the record's session before it.
 func (f recordForm) recordID(o object) (string, error) {
 	var parts []string
 	last := ""
@@ -137,7 +136,7 @@ func (it *Item) appendText(paragraph string) {
 	it.Entry.Content += paragraph
 }
 
-// nameOr returns the name, or a name that is derived from the content if the name is empty.
+// nameOr returns the name. If it is "", it returns a name made from the content.
 func nameOr(name, content string) string {
 	if name != "" {
 		return name
@@ -145,16 +144,14 @@ func nameOr(name, content string) string {
 	return text.DeriveName(content)
 }
 
-// utcOptions returns options in which dates without a time zone are in UTC, because databases write
-// such dates.
+// utcOptions returns options with UTC as the time zone, because databases write dates in UTC without a time zone.
 func utcOptions(o *ReadOptions) *ReadOptions {
 	opts := o.orDefault()
 	opts.Location = time.UTC
 	return &opts
 }
 
-// frontKeys returns the fields of a record that are not used otherwise, in the form of front
-// matter.
+// frontKeys returns those fields of a record that are not used otherwise, as front matter keys.
 func (f recordForm) frontKeys(o objectAt) []frontKey {
 	keys := make([]frontKey, 0, len(o.fields))
 	line := refLine(o.ref)
@@ -175,14 +172,14 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 	return keys
 }
 
-// refLine returns the line in file:line.
+// refLine returns the line number in a reference file:line.
 func refLine(ref string) int {
-	line, _ := strconv.Atoi(strings.TrimPrefix(ref[len(refFile(ref)):], ":")) // without a line number, line is 0
+	line, _ := strconv.Atoi(strings.TrimPrefix(ref[len(refFile(ref)):], ":")) // Without a line number, line is 0.
 	return line
 }
 
-// appendJSONKeys appends the keys of front matter for a value: a key for a scalar or a list, and a key for
-// each member of an object. The members of an object called metadata keep their names.
+// appendJSONKeys appends the front matter keys for a value: one key for a scalar or a list, and one key for each
+// member of an object. Members of an object named metadata keep their names.
 func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int) []frontKey {
 	k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: line}
 	switch raw[0] {
@@ -227,8 +224,8 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 	return append(keys, k)
 }
 
-// addLabel adds a label. A value that no label can have is appended to the text. An empty value is
-// ignored.
+// addLabel adds a label to the item. It ignores an empty value. A value that no label can have is appended to the
+// text.
 func (it *Item) addLabel(key, value string) {
 	l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(value), " ")}
 	switch {
@@ -240,7 +237,7 @@ func (it *Item) addLabel(key, value string) {
 	}
 }
 
-// hasText reports whether one of the fields is a string.
+// hasText reports whether the object has one of the fields and its value is a string.
 func hasText(o object, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		raw, ok := o.rawValue(key)
@@ -248,14 +245,14 @@ func hasText(o object, keys ...string) bool {
 	})
 }
 
-// errNoField returns the error for a record without the field that contains its text.
+// errNoField returns the error for a record without the field that should contain its text.
 func errNoField(key string) error { return fmt.Errorf("has no text in the field %s", quoteShort(key)) }
 
-// quotedText returns the JSON string of a text.
+// quotedText returns a text as a JSON string.
 func quotedText(s string) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
-		return json.RawMessage(`""`) // a string can always be encoded
+		return json.RawMessage(`""`) // A string can always be encoded, so this is not reached.
 	}
 	return b
 }

@@ -1,4 +1,4 @@
-// This file lists the programs and formats whose files are read.
+// This file lists the formats and programs whose files can be imported.
 
 package exchange
 
@@ -15,30 +15,29 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// formatSource says how files are read that a program wrote or that have a format.
+// formatSource says how files in one format, or of one program, are recognized and read.
 type formatSource struct {
 	format    Format
 	readItems func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 
-	// isDocument recognizes a JSON document by its keys. It is nil if files of the format are not
-	// JSON documents.
+	// isDocument reports whether a JSON document has the keys of the format. It is nil if the format is not JSON.
 	isDocument func(h jsonHead) bool
 
-	// isDir recognizes a directory by the names of its files. isDir is nil if each file shows its own format.
+	// isDir reports whether a directory with these file names belongs to the format. It is nil if each file must be
+	// recognized separately.
 	isDir func(files []string) bool
 
-	// roots returns the directories and files to read in a directory. If roots is nil, the
-	// directory itself is read.
+	// roots returns those directories and files below a directory that are read. If it is nil, the directory itself is
+	// read.
 	roots func(fsys vfs.FS, dir string) []string
 
-	// checkFile decides whether a file in a directory is read. It returns nil if the file is read, a
-	// skippedError error if it is skipped with a note, and errIgnoredFile if it is skipped without a
-	// note. If check is nil, files with the endings of Markdown and JSON lines are read. The path
-	// is relative to the root.
+	// checkFile decides whether a file in a directory is read. It returns nil if it is read, a skippedError if it is
+	// skipped with a note, and errIgnoredFile if it is skipped without a note. If checkFile is nil, files with the
+	// extensions of Markdown and JSON lines are read. The path is relative to the root.
 	checkFile func(file string) error
 }
 
-// allSources returns the programs and formats.
+// allSources returns all formats and programs.
 func allSources() []formatSource {
 	return []formatSource{
 		{format: Markdown, readItems: readMarkdownFrom},
@@ -73,7 +72,7 @@ func allSources() []formatSource {
 	}
 }
 
-// findSource returns the source with a format. If no source has the format, ok is false.
+// findSource returns the source of a format. ok is false if there is none.
 func findSource(f Format) (s formatSource, ok bool) {
 	for _, s := range allSources() {
 		if s.format == f {
@@ -83,7 +82,7 @@ func findSource(f Format) (s formatSource, ok bool) {
 	return formatSource{}, false
 }
 
-// Formats returns the names of the formats, in alphabetical order.
+// Formats returns the names of the formats that a user can name, in alphabetical order.
 func Formats() []string {
 	var names []string
 	for _, s := range allSources() {
@@ -95,7 +94,7 @@ func Formats() []string {
 	return names
 }
 
-// documentFormat returns the format of a JSON document, or "" if no program is known to write it.
+// documentFormat returns the format of a JSON document, or "" if no known program writes such documents.
 func documentFormat(h jsonHead) Format {
 	for _, s := range allSources() {
 		if s.isDocument != nil && s.isDocument(h) {
@@ -105,7 +104,7 @@ func documentFormat(h jsonHead) Format {
 	return ""
 }
 
-// dirFormat returns the format of a directory, or "" if each file in it is recognized by itself.
+// dirFormat returns the format of a directory, or "" if each file in it must be recognized separately.
 func dirFormat(fsys vfs.FS, dir string) Format {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -143,10 +142,10 @@ func readNoSessions(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item,
 		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 }
 
-// isObsidianDir recognizes a vault.
+// isObsidianDir reports whether a directory with these names is a vault of Obsidian.
 func isObsidianDir(files []string) bool { return slices.Contains(files, ".obsidian") }
 
-// isClaudeExportDir recognizes an export of claude.ai.
+// isClaudeExportDir reports whether a directory with these names is an export of claude.ai.
 func isClaudeExportDir(files []string) bool {
 	return slices.Contains(files, "users.json") &&
 		containsAny(files, "conversations.json", "projects.json", "projects",
@@ -168,18 +167,18 @@ func checkClaudeExportFile(file string) error {
 	return &skippedError{"was passed over: oxbow does not know what Claude writes into this file"}
 }
 
-// isPeekError reports whether a peek failed for another reason than a short input or a full buffer.
+// isPeekError reports whether a peek failed. A short input or a full buffer is not a failure.
 func isPeekError(err error) bool {
 	return err != nil && err != io.EOF && err != bufio.ErrBufferFull
 }
 
-// isOpenMemoryDir recognizes the unpacked backup of OpenMemory.
+// isOpenMemoryDir reports whether a directory with these names is an unpacked backup of OpenMemory.
 func isOpenMemoryDir(files []string) bool {
 	return containsAll(files, "memories.json", "memories.jsonl.gz")
 }
 
-// checkMem0File returns nil for a file of JSON. In a backup of OpenMemory, memories.json has the same
-// memories as memories.jsonl.gz, and is ignored.
+// checkMem0File returns nil for a JSON file. In a backup of OpenMemory, it ignores memories.json, because
+// memories.jsonl.gz contains the same memories.
 func checkMem0File(file string) error {
 	if path.Base(file) == "memories.json" {
 		return errIgnoredFile
@@ -187,7 +186,7 @@ func checkMem0File(file string) error {
 	return checkJSONFile(file)
 }
 
-// checkJSONFile returns nil for a file that contains JSON according to its name.
+// checkJSONFile returns nil if the name of a file is that of a JSON file.
 func checkJSONFile(file string) error {
 	ext := path.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))
 	if slices.Contains([]string{".json", ".jsonl", ".ndjson"}, ext) {
@@ -196,10 +195,11 @@ func checkJSONFile(file string) error {
 	return &skippedError{"was passed over: its name ends in none of .json, .jsonl and .ndjson"}
 }
 
-// isEntriesDocument recognizes a document with entries, as in exports of oxbow.
+// isEntriesDocument reports whether a JSON document has the keys of exported entries.
 func isEntriesDocument(h jsonHead) bool { return containsAll(h.keys, "name", "content") }
 
-// readEntries reads entries and the graph of the MCP memory server, in lines or in a document.
+// readEntries yields the items for entries and for the knowledge graph of the MCP memory server, from JSON lines or a
+// document.
 func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
 	if isDocumentStart(r) {
 		return readObjects(documentObjects(r, ref, documentLists{recordLists: []string{"entities", "relations"}}), ref)
@@ -207,11 +207,11 @@ func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, er
 	return readJSONL(r, ref)
 }
 
-// isDocumentStart reports whether the input begins with a JSON document that is not a line of JSON lines.
+// isDocumentStart reports whether the input begins with a JSON document that continues after the first line.
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(peekSize)
 	if isPeekError(err) {
-		return false // ignore the error, because the reader of the input reports it
+		return false // Ignore the error, because the reader of the input reports it.
 	}
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(head, []byte("\n"))
@@ -220,7 +220,7 @@ func isDocumentStart(r *bufio.Reader) bool {
 		slices.Contains(h.keys, "relations"))
 }
 
-// isServerMemory recognizes a document with the graph of the MCP memory server.
+// isServerMemory reports whether a JSON document has the keys of the MCP memory server's knowledge graph.
 func isServerMemory(h jsonHead) bool {
 	return containsAll(h.keys, "entities", "relations") || containsAll(h.keys, "type", "entityType") ||
 		containsAll(h.keys, "type", "relationType")

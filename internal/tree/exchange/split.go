@@ -1,5 +1,5 @@
-// This file splits a Markdown text into pieces that can be found and read on their own, without
-// losing a byte.
+// This file splits a Markdown text into pieces that can be found and read separately. The pieces contain each byte of
+// the text.
 
 package exchange
 
@@ -10,25 +10,24 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Limits in bytes. A text below maxWholeSize is not split. A section above sectionSize, about the size
-// of a memory, is split again.
+// These limits are in bytes. A text of less than maxWholeSize is not split. A section of more than sectionSize, which
+// is about the size of a long memory, is split again.
 const (
 	maxWholeSize = 4 << 10
 	sectionSize  = 16 << 10
 	maxHeadings  = 10_000 // maximum number of headings at which a text is split; later headings are ignored
 )
 
-// textPiece is a part of a text. The pieces of a text, joined in order, are the text.
+// textPiece is a part of a text. All pieces of a text in order, joined, are the text.
 type textPiece struct {
-	start, end int      // byte offsets, half-open
-	line       int      // line of start, from 1
-	path       []string // headings above the piece, outermost first
-	partNumber int      // number of the part within its section, from 1 (0 if the section is not split)
+	start, end int      // byte offsets of the beginning and the end
+	line       int      // number of the first line, from 1
+	path       []string // texts of the headings above the piece, outermost first
+	partNumber int      // number of the piece within its section, from 1 (0 if the section is not split)
 }
 
-// splitText splits a text at its headings of level 1 and 2. Sections that are still too long are split
-// at headings of level 3, and then between paragraphs. A paragraph or code block is split only if
-// it is too long for an entry.
+// splitText splits a text at its headings of level 1 and 2. If a section is still too long, it is split at headings of
+// level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an entry.
 func splitText(text string) []textPiece {
 	var heads []blockStart
 	for m := range blockStarts(text) {
@@ -57,14 +56,14 @@ func splitText(text string) []textPiece {
 	return ps
 }
 
-// splitSections splits a piece at its headings of levels low to high. A section that consists only of
-// its heading is joined with the next section, and so is blank text before the first heading.
+// splitSections splits a piece at its headings of the levels from low to high. A section that consists only of a
+// heading is joined with the next section. Blank text before the first heading is joined with the first section.
 func splitSections(text string, p textPiece, heads []blockStart, low, high int) []textPiece {
 	var ps []textPiece
 	path := slices.Clone(p.path)
-	levels := make([]int, len(path)) // 0 for headings outside of p
+	levels := make([]int, len(path)) // levels of the headings in path (0 for headings before the piece p)
 	cur := p
-	body := p.start // end offset of the headings that cur starts with
+	body := p.start // end offset of the headings at the beginning of the current section
 	for _, h := range heads {
 		isInPiece := p.start <= h.offset && h.offset < p.end
 		if !isInPiece || h.level > high {
@@ -92,15 +91,15 @@ func splitSections(text string, p textPiece, heads []blockStart, low, high int) 
 	return append(ps, cur)
 }
 
-// splitParagraphs divides a piece that is longer than sectionSize into groups of complete paragraphs. A paragraph that
-// is too long is divided, too. If there are several pieces, they are numbered.
+// splitParagraphs splits a piece that is longer than sectionSize into groups of whole paragraphs. A paragraph that is
+// too long for an entry is split as well. If there are several pieces, they get numbers.
 func splitParagraphs(text string, p textPiece) []textPiece {
 	if p.end-p.start <= sectionSize {
 		return []textPiece{p}
 	}
 	var ps []textPiece
 	cur := p
-	last, lastLine := p.start, p.line // start of the last paragraph that was found
+	last, lastLine := p.start, p.line // beginning of the last paragraph that was found
 	cut := func(off, line int) {
 		cur.end = off
 		ps = append(ps, cur)
@@ -128,8 +127,8 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	return all
 }
 
-// forceSplit splits a piece that is too long for an entry after a line break, or, if a line is too long,
-// before a rune.
+// forceSplit splits a piece that is too long for an entry after a line break. If a line is too long, it splits the
+// line before a character.
 func forceSplit(text string, p textPiece) []textPiece {
 	var ps []textPiece
 	for p.end-p.start > oxbow.MaxContent {
@@ -137,7 +136,7 @@ func forceSplit(text string, p textPiece) []textPiece {
 		if i := strings.LastIndexByte(text[p.start:end], '\n'); i >= 0 {
 			end = p.start + i + 1
 		} else {
-			for end > p.start+1 && text[end]&0xC0 == 0x80 { // skip the bytes within a rune
+			for end > p.start+1 && text[end]&0xC0 == 0x80 { // Do not split within a character.
 				end--
 			}
 		}

@@ -1,4 +1,4 @@
-// This file reads Hugo's front matter, which is TOML between two lines of "+++".
+// This file reads front matter in TOML between two lines of "+++", as Hugo writes it.
 
 package exchange
 
@@ -33,7 +33,7 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 		if strings.TrimRight(line, " \t\r") == tomlMark {
 			keys := tomlKeys(text[start:at])
 			if len(keys) > 0 && keys[0].err != nil {
-				return keys, 0, 0 // keep the front matter in the text
+				return keys, 0, 0 // Leave the front matter in the text, because the text is not TOML.
 			}
 			return append(keys, tomlComments(text[start:at])...), len(text) - len(rest),
 				strings.Count(text[:at], "\n") + 1
@@ -42,8 +42,8 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 	return nil, 0, 0
 }
 
-// tomlKeys returns the keys of TOML, sorted. If data is not TOML, the result is a single key with
-// the error.
+// tomlKeys returns the keys in a text in TOML, sorted. If the text is not TOML, it returns a single key with the
+// error.
 func tomlKeys(data string) []frontKey {
 	var values map[string]any
 	if err := toml.Unmarshal([]byte(data), &values); err != nil {
@@ -61,14 +61,14 @@ func tomlKeys(data string) []frontKey {
 	return keys
 }
 
-// tomlString matches a string in TOML on a single line, a comment, or the quotes of a string over several lines.
+// tomlString matches a string on a single line, a comment, or the quotes of a string with several lines.
 var tomlString = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\"\"\"|'''|\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'|#.*")
 })
 
-// tomlComments returns the comments in TOML, each as a key without a name.
+// tomlComments returns each comment as a key without a name.
 func tomlComments(data string) (keys []frontKey) {
-	line, open := 2, "" // open is the closing mark of the current string, if the string continues over several lines
+	line, open := 2, "" // open is the closing quotes of the current string, if it has several lines, otherwise "".
 	for l := range strings.Lines(data) {
 		for _, m := range tomlString().FindAllString(strings.TrimRight(l, " \t\r\n"), -1) {
 			switch {
@@ -87,7 +87,7 @@ func tomlComments(data string) (keys []frontKey) {
 	return keys
 }
 
-// yamlNode returns a decoded value as the node that the same value in YAML has.
+// yamlNode returns the YAML node of a value that was decoded from TOML or JSON.
 func yamlNode(value any) *yaml.Node {
 	switch value := value.(type) {
 	case map[string]any:
@@ -104,9 +104,9 @@ func yamlNode(value any) *yaml.Node {
 		return n
 	case string:
 		return textNode(value)
-	case nil: // in JSON
+	case nil: // Only JSON has null values.
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
-	case interface{ Format(string) string }: // time.Time
+	case interface{ Format(string) string }: // This is a time.Time or a local time of TOML.
 		return textNode(value.Format(time.RFC3339Nano))
 	}
 	return textNode(fmt.Sprint(value))

@@ -1,4 +1,4 @@
-// This file reads the files in a ZIP archive in the same way as the files in a directory.
+// This file reads the files in a ZIP archive like files in a directory.
 
 package exchange
 
@@ -15,19 +15,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxArchiveFile is the maximum size of a file in an archive, in bytes. A file is in memory while it is read.
+// maxArchiveFile is the maximum size of a file in an archive, in bytes. The whole file is in memory while it is read.
 const maxArchiveFile = 512 << 20
 
-// isZip reports whether the bytes begin a ZIP archive.
+// isZip reports whether a file that begins with these bytes is a ZIP archive.
 func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
-// zipFS is the file system of a ZIP archive. It cannot be changed.
+// zipFS is the file system of a ZIP archive. It is read-only.
 type zipFS struct {
-	vfs.FS // nil, because no method that changes files is called
+	vfs.FS // The embedded file system is nil, because no method that changes files is called.
 	files  *zip.Reader
 }
 
-// openZip opens an archive. If it contains a single directory, root is this directory, otherwise ".".
+// openZip opens a ZIP archive. If the archive contains only one directory, root is the directory's name, otherwise
+// ".".
 func openZip(f vfs.File) (fsys vfs.FS, root string, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -46,10 +47,10 @@ func openZip(f vfs.File) (fsys vfs.FS, root string, err error) {
 	return z, ".", err
 }
 
-// Stat describes a file or directory.
+// Stat returns the description of a file or directory.
 func (z *zipFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(z.files, name) }
 
-// ReadDir lists a directory, without the directory that macOS adds.
+// ReadDir lists a directory. It omits the directory of metadata that macOS adds to an archive.
 func (z *zipFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	list, err := fs.ReadDir(z.files, name)
 	var kept []fs.DirEntry
@@ -89,7 +90,7 @@ func (z *zipFS) OpenFile(name string, flag int, _ fs.FileMode) (vfs.File, error)
 	return &zipFile{Reader: bytes.NewReader(b), info: info}, nil
 }
 
-// zipFile is an open file of an archive.
+// zipFile is an open file of an archive. Its content is in memory.
 type zipFile struct {
 	*bytes.Reader
 	info fs.FileInfo

@@ -43,45 +43,45 @@ const Version = 2
 // MaxJournal is the maximum size, in bytes, of a journal.
 const MaxJournal = 1 << 30
 
-// Errors of [Stage.LoadJournal].
+// These are the errors of [Stage.LoadJournal].
 var (
 	ErrInvalid = errors.New("the journal cannot be read")
 	ErrVersion = errors.New("the journal is of an unknown version")
 )
 
-// Journal describes a change. It is stored as JSON.
+// Journal describes a change of several files. It is stored as JSON.
 type Journal struct {
 	Version  int        `json:"version"`
 	Writes   []Change   `json:"write"`
 	Removals []Deletion `json:"remove"`
 
-	// Dirs are directories that do not exist yet. Each directory is staged as a whole, under its
-	// own name. The files in it are not listed in Writes.
+	// Dirs lists directories that do not exist yet. Each of them is staged as a whole, under its own name. The files
+	// in it are not listed in Writes.
 	Dirs []string `json:"dirs,omitempty"`
 }
 
-// Change is a staged file. The name of the file in the staging directory is the index of the Change
-// in [Journal.Writes].
+// Change is a file that the change writes. In the staging directory, the file's name is the index of this Change in
+// [Journal.Writes].
 type Change struct {
 	Path   string `json:"path"`
-	OldSum string `json:"was"` // hash of the file to replace, "" if it does not exist
+	OldSum string `json:"was"` // hash of the file that is replaced, or "" if there is no such file
 	NewSum string `json:"sha256"`
 }
 
-// Deletion is a file to remove.
+// Deletion is a file that the change removes.
 type Deletion struct {
 	Path   string `json:"path"`
 	OldSum string `json:"was"`
 }
 
-// HexSum returns the SHA-256 hash of data in hex.
+// HexSum returns the SHA-256 hash of data in hexadecimal digits.
 func HexSum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-// parseJournal parses a journal. It fails if badWrite returns true for a file to write, or badRemoval
-// for a file to remove. Errors match [ErrInvalid] or [ErrVersion].
+// parseJournal parses a journal. It fails if badWrite returns true for a file that the journal writes, or badRemoval
+// for a file that it removes. Errors match [ErrInvalid] or [ErrVersion].
 func (s Stage) parseJournal(data []byte, badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -110,25 +110,25 @@ func (s Stage) parseJournal(data []byte, badWrite, badRemoval func(path string) 
 
 func clipText(s string) string { return s[:min(len(s), 80)] }
 
-// Stage is a staging directory.
+// Stage is a staging directory, which contains the new files of a change before they are moved into place.
 type Stage struct {
 	FS   vfs.FS
-	Home string // directory to which the paths in a journal are relative
-	Name string // name of the staging directory in the directory Home
+	Home string // directory to which the paths in the journal are relative
+	Name string // path of the staging directory, relative to Home
 
-	Dirs []string // directories that a journal may move as a whole
+	Dirs []string // directories that a journal may stage as a whole
 }
 
-// StagedFile returns the name of the staged file with index i.
+// StagedFile returns the path of the staged file with index i.
 func (s Stage) StagedFile(i int) string { return s.StagedPath(strconv.Itoa(i)) }
 
-// StagedPath returns the name of a staged directory, or of a file inside it.
+// StagedPath returns the path of a staged directory, or of a file in it.
 func (s Stage) StagedPath(p string) string { return path.Join(s.Home, s.Name, p) }
 
-// JournalPath returns the name of a committed change's journal.
+// JournalPath returns the path at which the journal of a committed change is.
 func (s Stage) JournalPath() string { return s.StagedPath("commit.json") }
 
-// CreateFileSync creates a file and syncs its content, but not the directory.
+// CreateFileSync creates a file and syncs its content. It does not sync the directory.
 func (s Stage) CreateFileSync(name string, data []byte, perm fs.FileMode) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s Stage) CreateFileSync(name string, data []byte, perm fs.FileMode) error 
 	return vfs.WriteSync(f, data)
 }
 
-// CreateFile creates a file without syncing it.
+// CreateFile creates a file. It does not sync it.
 func (s Stage) CreateFile(name string, data []byte, perm fs.FileMode) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s Stage) CreateFile(name string, data []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// PutStream is like [Stage.CreateFile] for a content that need not be in memory as a whole.
+// PutStream is like [Stage.CreateFile], but write writes the content, which need not be in memory as a whole.
 func (s Stage) PutStream(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s Stage) PutStream(name string, perm fs.FileMode, write func(w io.Writer) 
 	return errors.Join(writeStream(f, write), f.Close())
 }
 
-// PutStreamSync is like [Stage.CreateFileSync] for a content that need not be in memory as a whole.
+// PutStreamSync is like [Stage.CreateFileSync], but write writes the content, which need not be in memory as a whole.
 func (s Stage) PutStreamSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s Stage) PutStreamSync(name string, perm fs.FileMode, write func(w io.Writ
 	return errors.Join(err, f.Close())
 }
 
-// streamBuffer is the number of bytes that are written to a file at once.
+// streamBuffer is the size of the buffer through which a stream is written, in bytes.
 const streamBuffer = 1 << 18
 
 func writeStream(f vfs.File, write func(w io.Writer) error) error {
@@ -184,9 +184,8 @@ func (s Stage) createFile(name string, perm fs.FileMode) (vfs.File, error) {
 	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 }
 
-// LoadJournal returns the journal of a change that was committed but not completed. It returns nil if
-// no such change exists. It fails if badWrite returns true for a file to write, or badRemoval
-// for a file to remove.
+// LoadJournal returns the journal of a change that was committed but not completed, or nil if there is none. It fails
+// if badWrite returns true for a file that the journal writes, or badRemoval for a file that it removes.
 func (s Stage) LoadJournal(badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	data, err := vfs.ReadFile(s.FS, s.JournalPath(), MaxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,8 +197,8 @@ func (s Stage) LoadJournal(badWrite, badRemoval func(path string) bool) (*Journa
 	return s.parseJournal(data, badWrite, badRemoval)
 }
 
-// Commit writes and syncs the journal, which commits the change. If it returns an error, the change
-// may or may not be committed: call [Stage.LoadJournal] to find out.
+// Commit writes and syncs the journal, which commits the change. If it returns an error, the change may be committed
+// or not. Call [Stage.LoadJournal] to find out.
 func (s Stage) Commit(j *Journal) error {
 	data, err := json.Marshal(j)
 	if err != nil {
@@ -209,8 +208,8 @@ func (s Stage) Commit(j *Journal) error {
 	if err := s.CreateFileSync(temp, data, 0o644); err != nil {
 		return err
 	}
-	// Sync the names of the staged files before the journal that refers to them. A directory
-	// that does not exist was already moved to its place.
+	// Sync the names of the staged files before the journal that refers to them. A directory that is missing was
+	// already moved into place.
 	for _, d := range j.Dirs {
 		if err := s.FS.SyncDir(s.StagedPath(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -220,7 +219,7 @@ func (s Stage) Commit(j *Journal) error {
 	if err := s.FS.SyncDir(dir); err != nil {
 		return err
 	}
-	// Sync the staging directory and its parents as well.
+	// Sync the names of the staging directory and of its parents as well.
 	for p := dir; p != "."; p = path.Dir(p) {
 		if err := s.FS.SyncDir(path.Dir(p)); err != nil {
 			return err
@@ -232,8 +231,8 @@ func (s Stage) Commit(j *Journal) error {
 	return s.FS.SyncDir(dir)
 }
 
-// RemoveCompleted removes the journal of a completed change, and then the staging directory. If a crash makes
-// the journal reappear, the change is repeated without effect.
+// RemoveCompleted removes the journal of a completed change and then the staging directory. If a crash brings the
+// journal back, the change is completed a second time, which has no effect.
 func (s Stage) RemoveCompleted() error {
 	if err := s.FS.Remove(s.JournalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -241,7 +240,7 @@ func (s Stage) RemoveCompleted() error {
 	return s.RemoveUncommitted()
 }
 
-// RemoveUncommitted removes staged files that were not committed.
+// RemoveUncommitted removes the staged files of a change that was not committed.
 func (s Stage) RemoveUncommitted() error {
 	dir := s.StagedPath(".")
 	items, err := s.FS.ReadDir(dir)

@@ -1,5 +1,4 @@
-// Tests of reading journals; what a crash leaves of them is tested where
-// they are used.
+// This file tests the reading of journals. The packages that use journals test what a crash leaves of them.
 
 package journal
 

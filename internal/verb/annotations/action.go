@@ -1,6 +1,5 @@
-// This file finds hints for an agent before an action. The hints are from the memory and past
-// sessions, and about the files that the agent is about to edit and the failure that it is about to
-// fix.
+// This file collects hints for an agent that is about to edit files. The hints come from the memory and from past
+// sessions. They are about these files and about the last failure.
 
 package annotations
 
@@ -20,21 +19,22 @@ import (
 
 // BeforeActionIn is the argument of BeforeAction.
 type BeforeActionIn struct {
-	Files   []string        `json:"files,omitempty"`   // paths relative to the project
-	Failure string          `json:"failure,omitempty"` // signature of the last failure
-	Project string          `json:"project,omitempty"`
-	Shown   map[string]bool `json:"-"` // fingerprints of files and failures that were looked up before
+	Files   []string `json:"files,omitempty"`   // paths of the files, relative to the project
+	Failure string   `json:"failure,omitempty"` // signature of the last failure ("" if there is none)
+	Project string   `json:"project,omitempty"`
+	// fingerprints of the files and failures that the session has asked about before
+	Shown map[string]bool `json:"-"`
 }
 
-// BeforeActionOut is a line of hints (may be empty). Its fingerprints identify the files and
-// failures that were searched for.
+// BeforeActionOut is a line of hints, which may be empty. Its fingerprints identify the files and failures that were
+// searched for.
 type BeforeActionOut struct{ inject.Block }
 
-const maxCitedEntries = 2 // maximum number of entries for a file
+const maxCitedEntries = 2 // maximum number of entries that are cited for a file
 
-// BeforeAction returns a line for an agent before an edit. The line tells how the last failure was fixed in a
-// past session, and lists decisions about a file, a reverted edit of the file, and a person's correction of an
-// edit. Each file and failure is searched for once in a session.
+// BeforeAction returns a line of hints for an agent before an edit. The line tells how the last failure was fixed in a
+// past session. It also cites decisions about the files, a reverted edit of a file, and a correction by a person. Each
+// file and each failure is searched for only once in a session.
 func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, lookupTimeout)
 	defer stop()
@@ -46,7 +46,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		a.out.Fingerprints = append(a.out.Fingerprints, print)
 		return true
 	}
-	var past *oxbow.Memory // archive of sessions (nil if it does not exist)
+	var past *oxbow.Memory // archive of past sessions (nil if it does not exist)
 	if w.Sessions != nil {
 		if archive, err := w.Sessions(ctx); err == nil {
 			past = archive.Memory
@@ -82,8 +82,8 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 	return a.out, ctx.Err()
 }
 
-// decisionSentence quotes the beginning of a decision about the file. It returns "" if the decision may not be
-// shown without a search.
+// decisionSentence returns a function that cites a decision about the file. The function returns "" if the entry may
+// not be shown unasked.
 func decisionSentence(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		if !e.MayShow(oxbow.Unasked) {
@@ -93,8 +93,8 @@ func decisionSentence(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// fixSentence describes how the same error was fixed earlier. It returns "" if the entry is not a fix, or if the entry
-// looks like instructions.
+// fixSentence tells how an earlier session fixed the same error. It returns "" if the entry is not a fix or looks like
+// instructions.
 func fixSentence(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
 	if !ok || !e.MayShow(oxbow.Unasked) {
@@ -108,9 +108,9 @@ func fixSentence(e *oxbow.Entry) string {
 	return said
 }
 
-// revertedEditSentence describes an edit of a file that git or a later edit reverted, and the prompt for
-// which it was made. Only the prompt is shown, so only the prompt is examined for instructions: a whole turn, "user: …
-// assistant: …", always looks like instructions, because it has the form of a conversation.
+// revertedEditSentence returns a function that describes an edit of the file that git or a later edit reverted, and
+// the prompt for which the edit was made. Only the prompt is shown, so only the prompt is checked for instructions. A
+// whole turn, "user: … assistant: …", always looks like instructions, because it has the form of a conversation.
 func revertedEditSentence(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.ParseTurn(e.Content)
@@ -124,7 +124,7 @@ func revertedEditSentence(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// correctionSentence quotes the words with which a person corrected an edit of the file.
+// correctionSentence returns a function that quotes the words with which a person corrected an edit of the file.
 func correctionSentence(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.ParseTurn(e.Content)
@@ -141,22 +141,23 @@ func correctionSentence(file string) func(e *oxbow.Entry) string {
 
 func quoteArg(s string) string { return `"` + joinToLine(s) + `"` }
 
-// firstParagraph returns the content up to the first blank line.
+// firstParagraph returns the text before the first blank line.
 func firstParagraph(content string) string {
 	said, _, _ := strings.Cut(strings.TrimSpace(content), "\n\n\n")
 	return said
 }
 
-// actionHints is the state of BeforeAction.
+// actionHints collects the hints for one call of BeforeAction.
 type actionHints struct {
 	in           BeforeActionIn
 	out          BeforeActionOut
 	hintParts    []string
-	shownEntries []session.ShownEntry // entries shown by each part
+	shownEntries []session.ShownEntry // entries that the hints show
 }
 
-// addEntries adds the project's newest entries with the given labels, which are pairs of key and value. The function
-// describe describes an entry. Entries that cannot be read or described are left out.
+// addEntries adds hints about at most limit of the project's newest entries with the given labels, which are pairs of
+// a key and a value. describe must return the sentence about an entry, or "" to leave it out. Entries that cannot be
+// read are left out, too.
 func (a *actionHints) addEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -39,14 +39,14 @@ type GCAnnotationsOut struct {
 	Undo bool `json:"-"`
 }
 
-// SkippedFile is a file whose annotations were not changed.
+// SkippedFile is a file whose annotations could not be changed, with the reason.
 type SkippedFile struct {
 	File   string `json:"file"`
 	Reason string `json:"why"`
 }
 
-// GCAnnotations archives the annotations whose lines are gone, and restores archived annotations
-// whose lines are back. With Undo, it reverts the last run instead.
+// GCAnnotations archives the annotations whose lines are gone, and restores the archived annotations whose lines are
+// back. If in.Undo is set, it takes the last run back instead.
 func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
@@ -100,7 +100,7 @@ type AnnotationStatsOut struct {
 	Skipped        []SkippedFile  `json:"skipped,omitempty"`
 }
 
-// allPlacings are the ways in which an annotation can be placed, the most certain first.
+// allPlacings lists the ways in which an annotation can be placed, the most certain way first.
 var allPlacings = []annotate.PlacingKind{
 	annotate.Exact,
 	annotate.Tracked,
@@ -151,7 +151,7 @@ type RecoverAnnotationsOut struct {
 	Recovered []RecoveredSidecar `json:"recovered"`
 }
 
-// RecoveredSidecar describes how a sidecar was repaired.
+// RecoveredSidecar describes how the annotations file of one source file was repaired.
 type RecoveredSidecar struct {
 	File            string `json:"file"`
 	UnreadableLines int    `json:"lines"`
@@ -159,7 +159,8 @@ type RecoveredSidecar struct {
 	BackupFile      string `json:"beside"`
 }
 
-// RecoverAnnotations repairs the sidecars that have unreadable lines.
+// RecoverAnnotations repairs each annotations file (sidecar) that has unreadable lines. With in.DryRun, it only
+// reports them.
 func RecoverAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -189,25 +190,25 @@ type SetupAnnotationsOut struct {
 	DryRun     bool          `json:"dry_run,omitempty"`
 	Attributes AttributeLine `json:"attributes"`
 	Driver     MergeDriver   `json:"driver"`
-	WasPrivate bool          `json:"was_private,omitempty"` // git ignored the annotations
+	WasPrivate bool          `json:"was_private,omitempty"` // Before the call, git ignored the annotations.
 
 	Install bool `json:"-"`
 }
 
-// MergeDriver is the configuration that makes oxbow the merge driver of a clone.
+// MergeDriver is the git configuration by which a clone merges annotations with oxbow.
 type MergeDriver struct {
 	Installed  bool              `json:"installed"`
 	Config     map[string]string `json:"config"`
 	Attributes AttributeLine     `json:"attributes"`
 
-	Settings [][2]string `json:"-"` // the same as Config, in order
+	Settings [][2]string `json:"-"` // the settings in Config, in order
 }
 
 // AttributeLine is a line in a file of git attributes.
 type AttributeLine struct {
 	File          string `json:"file"`
 	Line          string `json:"line"`
-	AlreadyExists bool   `json:"there"` // the file contained the line before the call
+	AlreadyExists bool   `json:"there"` // The file contained the line before the call.
 }
 
 // SetupAnnotations configures git to track the annotations and to merge them between branches. With in.DryRun, it only
@@ -243,8 +244,8 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	return out, nil
 }
 
-// MergeSidecarsIn is the argument of MergeSidecars. Base, Ours and Theirs are paths in the form of
-// the operating system. Name is a path relative to Dir.
+// MergeSidecarsIn is the argument of MergeSidecars. Base, Ours and Theirs are paths in the form of the operating
+// system. Name is a path relative to Dir.
 type MergeSidecarsIn struct {
 	Base   string `json:"base"           flag:"-"`
 	Ours   string `json:"ours"           flag:"-"`
@@ -253,17 +254,17 @@ type MergeSidecarsIn struct {
 	Dir    string `json:"dir,omitempty"  flag:"-"`
 }
 
-// MergeSidecarsOut reports the number of unreadable lines and the file that they were written to.
+// MergeSidecarsOut is the number of unreadable lines, and the file to which they were written.
 type MergeSidecarsOut struct {
 	Unreadable int    `json:"unreadable"`
 	KeptIn     string `json:"kept_in,omitempty"`
 }
 
-// maxSidecarSize is the maximum size of each version, in bytes.
+// maxSidecarSize is the maximum size of each of the three sidecars, in bytes.
 const maxSidecarSize = 256 << 20
 
-// MergeSidecars merges two sidecars with a common base, and writes the result to Ours. Unreadable
-// lines are written to NAME.damaged or, if the call gives no name, appended to Ours.
+// MergeSidecars merges two sidecars, which have a common base, and writes the result to Ours. It writes unreadable
+// lines to NAME.damaged. If the call has no name, it appends them to Ours.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {
@@ -293,8 +294,8 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	})
 }
 
-// withDir opens the directory name, passes the directory to fn, and closes it afterwards. name is a path in the form of
-// the operating system.
+// withDir opens a directory, passes it to fn, and closes it afterwards. name is a path in the form of the operating
+// system.
 func withDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {
@@ -303,7 +304,7 @@ func withDir(name string, fn func(vfs.FS) error) error {
 	return errors.Join(fn(dir), dir.Close())
 }
 
-// saveUnreadableLines appends the lines to the file NAME.damaged, without repetitions.
+// saveUnreadableLines appends those lines to the file NAME.damaged that it does not contain yet.
 func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
 	name := filepath.ToSlash(in.Name)
 	if err := annotate.CheckFile(name); err != nil {

@@ -1,4 +1,4 @@
-// This file finds the prompts that led to annotated edits.
+// This file finds the prompts of persons that led to annotated edits.
 
 package annotations
 
@@ -13,12 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxPromptBytes is the maximum length of a prompt beside an annotation, in bytes.
+// maxPromptBytes is the maximum length, in bytes, of the prompt that is shown with an annotation.
 const maxPromptBytes = 300
 
-// addPrompts sets Prompt in each annotation that was written in an archived session. Other annotations stay the same.
+// addPrompts sets Prompt in each annotation that was written in a session that is in the archive.
 func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
-	turns := map[string][]session.Turn{} // by agent and session
+	turns := map[string][]session.Turn{} // turns of each session, by agent and session ID
 	for i := range all {
 		a := &all[i]
 		at, err := time.Parse(time.RFC3339, a.Time)
@@ -29,13 +29,14 @@ func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
 		if _, known := turns[key]; !known {
 			turns[key] = findTurns(ctx, w, a)
 		}
-		a.Prompt = findPrompt(turns[key], at.Add(time.Second)) // the annotation's time is cut to a second
+		// Add a second, because the time of an annotation is truncated to seconds.
+		a.Prompt = findPrompt(turns[key], at.Add(time.Second))
 	}
 }
 
-// findTurns returns the turns of an annotation's session, or nil if the archive does not contain it. If several clients
-// have a session with this ID, it is the session of the client whose name begins the agent's name, such as claude for
-// claude-code.
+// findTurns returns the turns of the session in which an annotation was written, or nil if the session is not in the
+// archive. If sessions of several clients have this ID, it uses the client whose name is the beginning of the agent's
+// name, such as claude for claude-code.
 func findTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
 	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -53,11 +54,11 @@ func findTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.
 	if len(found) != 1 {
 		return nil
 	}
-	turns, _ := archive.ReadTurns(ctx, found[0].Client, a.Session) // turns before an error are correct
+	turns, _ := archive.ReadTurns(ctx, found[0].Client, a.Session) // If reading fails, use the turns before the error.
 	return turns
 }
 
-// findPrompt returns the prompt of the last turn that began before a time, on one line, or "" if there is none.
+// findPrompt returns on one line the prompt of the last turn that began before a time, or "" if there is none.
 func findPrompt(turns []session.Turn, at time.Time) (prompt string) {
 	for i := range turns {
 		if turns[i].StartTime.Before(at) {

@@ -1,4 +1,4 @@
-// This file implements the verb that shows each line's origin and annotations.
+// This file implements the verb blame, which shows for each line of a file its commit and its annotations.
 
 package annotations
 
@@ -14,11 +14,11 @@ type BlameIn struct {
 	File string `json:"file" flag:"-" jsonschema:"path of the file, slash-separated, below the root of the working tree"`
 }
 
-// BlameOut is a file, line by line.
+// BlameOut lists the lines of a file.
 type BlameOut struct {
 	File        string       `json:"file"`
 	Lines       []BlameLine  `json:"lines"`
-	Annotations []Annotation `json:"annotations"` // annotations that Lines refers to by ID, each once
+	Annotations []Annotation `json:"annotations"` // annotations to which the lines refer by ID, each once
 	Notes       []verb.Note  `json:"notes,omitempty"`
 }
 
@@ -26,16 +26,16 @@ type BlameOut struct {
 type BlameLine struct {
 	Line          int      `json:"line"`
 	Commit        string   `json:"commit,omitempty"`
-	LineInCommit  int      `json:"from,omitempty"` // line number in that commit
+	LineInCommit  int      `json:"from,omitempty"` // number of the line in the file at Commit
 	Author        string   `json:"author,omitempty"`
 	Time          string   `json:"time,omitempty"`
 	Summary       string   `json:"summary,omitempty"`
-	PorcelainHead []string `json:"-"` // author, committer and summary as in git blame --porcelain
+	PorcelainHead []string `json:"-"` // author, committer and summary in the format of git blame --porcelain
 	Text          string   `json:"text"`
-	AnnotationIDs []string `json:"why,omitempty"` // IDs of annotations
+	AnnotationIDs []string `json:"why,omitempty"` // IDs of the annotations of the line
 }
 
-// Blame returns the lines of a file in the working tree, with their commits and annotations.
+// Blame returns the lines of a file in the working tree, each with its commit and the IDs of its annotations.
 func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error) {
 	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []Annotation{}}
 	ctx, s, err := OpenStore(ctx, w)

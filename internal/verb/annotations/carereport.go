@@ -1,5 +1,5 @@
-// This file describes the answers of the verbs that create annotations of transcripts, archive annotations and repair
-// their files.
+// This file writes the reports of the verbs that annotate from transcripts, archive annotations, and repair the files
+// of annotations.
 
 package annotations
 
@@ -8,7 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Report counts the annotations that were, or would be, added, and the edits for which no annotation is made.
+// Report counts the annotations that were added, or would be added by a dry run. It also counts the edits without an
+// annotation.
 func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 	if o.DryRun {
 		for _, a := range o.Annotations {
@@ -53,7 +54,7 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the annotations that were, or would be, archived or returned.
+// Report lists the annotations that were archived or restored, or would be by a dry run.
 func (o GCAnnotationsOut) Report() (r report.Report) {
 	if o.Undo && o.Run == "" {
 		r.AddNotef("there is no gc to take back")
@@ -71,7 +72,7 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		countText(o.Files, "sidecar", "sidecars"),
 	)
 	addSkippedNotes(&r, o.Skipped)
-	// A dry run changed nothing, and an undo cannot be undone.
+	// A dry run has changed nothing, and an undo cannot be undone.
 	isUndoable := o.Run != "" && !o.DryRun && !o.Undo
 	if isUndoable {
 		r.AddNotef("to take this back: oxbow annotate gc --undo")
@@ -79,10 +80,10 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 	return r
 }
 
-// addAnnotationLines adds a line for each annotation, which begins with the effect, such as "archived".
+// addAnnotationLines adds a line for each annotation. The line begins with the effect, such as "archived".
 func addAnnotationLines(r *report.Report, effect report.Words, all []Annotation) {
 	for _, a := range all {
-		lines := a.WasLines // if the file does not contain the annotated lines any more
+		lines := a.WasLines // This is the place where the lines were, if the file does not contain them any more.
 		if a.StartLine > 0 {
 			lines = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 		}
@@ -91,7 +92,7 @@ func addAnnotationLines(r *report.Report, effect report.Words, all []Annotation)
 	}
 }
 
-// Report tells in which files the damaged lines were, or would be, saved.
+// Report names the files in which the damaged lines were saved, or would be saved by a dry run.
 func (o RecoverAnnotationsOut) Report() (r report.Report) {
 	if len(o.Recovered) == 0 {
 		r.AddNotef("no sidecar has a line that cannot be read")

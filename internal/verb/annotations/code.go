@@ -1,4 +1,4 @@
-// This file implements the verbs for code annotations: annotate and get_annotations.
+// This file implements the verbs annotate and get_annotations.
 
 package annotations
 
@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// Descriptions of the tools for models.
+// These are the descriptions of the tools, which models read.
 var (
 	//go:embed annotate.md
 	annotateDescription string
@@ -28,8 +28,8 @@ var (
 	getAnnotationsDescription string
 )
 
-// CodeTools returns the verbs for a working tree, which need [verb.Workspace.Annotations]. They are not
-// in [verb.Table], because most memories are independent of a repository.
+// CodeTools returns the verbs for annotations of code, which need [verb.Workspace.Annotations]. They are not in
+// [verb.Table], because most memories do not belong to a repository.
 func CodeTools() []verb.Tool {
 	return []verb.Tool{
 		verb.Define(
@@ -69,10 +69,10 @@ type GetAnnotationsIn struct {
 	Offset    *int   `json:"offset,omitempty"     also:"skip"                  jsonschema:"Where the page begins."                      usage:"Annotations to pass over first."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"   jsonschema:"4000 by default."                            usage:"Maximum tokens of the answer; use offset to get the rest."`
 
-	WithPrompts bool `json:"-"` // add the prompts that led to the edits, from the archive of sessions
+	WithPrompts bool `json:"-"` // Add the prompts that led to the edits, from the archive of sessions.
 }
 
-// Annotation is an annotation in an answer.
+// Annotation is an annotation as verbs return it.
 type Annotation struct {
 	ID                   string   `json:"id"                   jsonschema:"name of the annotation"`
 	File                 string   `json:"file"                 jsonschema:"the file, as it is called now"`
@@ -97,19 +97,19 @@ type Annotation struct {
 	Archived             bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
 	OldLines             []string `json:"block,omitempty"      jsonschema:"of edited and lost ones, the lines as they were"`
 
-	// ReviewState is "unreviewed" if nobody vouches for the annotation: another machine wrote it, and
-	// the reviewed branch does not contain it.
+	// ReviewState is "unreviewed" if nobody vouches for the annotation, because another machine wrote it and it is not
+	// on the reviewed branch.
 	ReviewState string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
 
 	Prompt string `json:"prompt,omitempty" jsonschema:"what the person wrote before the edit, if the archive of sessions has it"`
 
-	Headline string `json:"-"` // the reasoning, joined to a single line
+	Headline string `json:"-"` // reason on a single line
 }
 
-// LinesChanged reports whether the lines of the annotation have changed since.
+// LinesChanged reports whether the annotated lines have changed since the annotation was made.
 func (a Annotation) LinesChanged() bool { return a.PlacingName == string(annotate.Edited) }
 
-// annotationList returns the annotations in the form for answers. The slice is never nil.
+// annotationList converts annotations to the form that verbs return. The result is never nil.
 func annotationList(found []annotate.FoundAnnotation) []Annotation {
 	all := make([]Annotation, len(found))
 	for i, f := range found {
@@ -118,7 +118,7 @@ func annotationList(found []annotate.FoundAnnotation) []Annotation {
 	return all
 }
 
-// makeAnnotation returns the annotation in the form for answers.
+// makeAnnotation converts an annotation to the form that verbs return.
 func makeAnnotation(f annotate.FoundAnnotation) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, PlacingName: string(f.Placed),
 		Confidence: f.Confidence,
@@ -139,7 +139,7 @@ func makeAnnotation(f annotate.FoundAnnotation) Annotation {
 	return a
 }
 
-// markUnreviewed marks the annotations that nobody vouches for.
+// markUnreviewed sets ReviewState of the annotations for which nobody vouches.
 func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.FoundAnnotation) {
 	for i, isUnreviewed := range b.FindUnreviewed(ctx, found) {
 		if isUnreviewed {
@@ -151,7 +151,7 @@ func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, fo
 // AnnotateOut is the result of annotate.
 type AnnotateOut struct {
 	Annotation Annotation `json:"annotation"`
-	IsPrivate  bool       `json:"private,omitempty"` // git ignores the annotations of the tree
+	IsPrivate  bool       `json:"private,omitempty"` // Git ignores the annotations of this tree.
 }
 
 // GetAnnotationsOut is the result of get_annotations.
@@ -160,11 +160,11 @@ type GetAnnotationsOut struct {
 	NextOffset  int          `json:"next_offset,omitempty"`
 	Notes       []verb.Note  `json:"notes,omitempty"`
 
-	HasNone bool `json:"-"` // the file (with a query, the tree) does not have any annotations
+	HasNone bool `json:"-"` // The file has no annotations or, if there is a query, the whole tree has none.
 }
 
-// Annotate stores an annotation: the reasons why lines of a file are as they are, and the rejected alternatives. The
-// texts are screened for secrets. It returns an error if an agent's texts repeat foreign text.
+// Annotate stores an annotation: the reason why some lines are as they are, and the alternatives that were rejected.
+// Secrets in the texts are replaced or refused. If an agent's text repeats foreign text, Annotate fails.
 func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOut, error) {
 	ctx, b, err := OpenStore(ctx, w)
 	if err != nil {
@@ -197,8 +197,7 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 	return AnnotateOut{makeAnnotation(f), b.IsPrivate()}, nil
 }
 
-// GetAnnotations returns the annotations in a line range, or the annotations that match a
-// query.
+// GetAnnotations returns one page of the annotations in a range of lines, or of the annotations that match a query.
 func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -212,7 +211,7 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 	return out, err
 }
 
-// getAllAnnotations is like GetAnnotations, but does not cut the result to a page.
+// getAllAnnotations is like GetAnnotations, but returns all annotations.
 func getAllAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -264,7 +263,7 @@ func getAllAnnotations(
 	}
 	out.HasNone = true
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
-	if len(out.Notes) > 0 { // git did not answer
+	if len(out.Notes) > 0 { // Git failed, so parts of the answer are missing.
 		note = fmt.Sprintf("no annotations of %q were found", in.File)
 	}
 	if err := b.CheckSparseCheckout(); err != nil {
@@ -288,8 +287,8 @@ func getAllAnnotations(
 	return out, nil
 }
 
-// partialResultNote returns a note about the parts that are missing from a lookup because git did not
-// answer. It returns false if err is another error.
+// partialResultNote returns a note that says which parts of a result are missing because git failed. ok is false if
+// err has another cause.
 func partialResultNote(err error) (string, bool) {
 	var partial *annotate.PartialError
 	if !errors.As(err, &partial) {
@@ -306,7 +305,7 @@ func partialResultNote(err error) (string, bool) {
 	return note, true
 }
 
-// searchAnnotations searches the annotations of the whole tree or a single file.
+// searchAnnotations returns the annotations of the whole tree or of one file that match the query.
 func searchAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -372,7 +371,7 @@ func searchAnnotations(
 	return out, nil
 }
 
-// Report tells the place of the new annotation.
+// Report names the lines of the new annotation.
 func (o AnnotateOut) Report() (r report.Report) {
 	span := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
 	r.Add(report.Record{
@@ -396,7 +395,7 @@ func (o GetAnnotationsOut) Report() (r report.Report) {
 	return r
 }
 
-// LineSpanText returns a span such as "7" or "42-60" in words.
+// LineSpanText returns a span such as "7" or "42-60" as "line 7" or "lines 42-60".
 func LineSpanText(span string) string {
 	if strings.Contains(span, "-") {
 		return "lines " + span
@@ -437,7 +436,7 @@ func (a Annotation) record() report.Record {
 	return r
 }
 
-// cutToBudget cuts the annotations to a page that begins at offset and fits the budget.
+// cutToBudget keeps only the annotations of a page, which begins at offset and has at most maxTokens tokens.
 func (o *GetAnnotationsOut) cutToBudget(offset, maxTokens int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)

@@ -1,4 +1,4 @@
-// This file tests the verbs for code.
+// This file tests the verbs for annotations of code.
 
 package annotations
 
@@ -123,7 +123,7 @@ func TestCodeVerbs(t *testing.T) {
 	}
 }
 
-// checkAnnotationAnswer checks that an answer is what the tool's schema allows, and has a text.
+// checkAnnotationAnswer tests that an answer conforms to the tool's output schema and has a text.
 func checkAnnotationAnswer(t *testing.T, tool verb.Tool, a verb.Answer) {
 	t.Helper()
 	resolved, err := tool.Output().Resolve(nil)
@@ -146,8 +146,8 @@ func checkAnnotationAnswer(t *testing.T, tool verb.Tool, a verb.Answer) {
 	}
 }
 
-// checkDescribed checks that the description or the schema tells of each parameter with a name that does not explain
-// itself.
+// checkDescribed tests that the description or the schema of a tool explains each parameter whose name does not
+// explain itself.
 func checkDescribed(t *testing.T, tool verb.Tool) {
 	t.Helper()
 	for _, p := range tool.Params {

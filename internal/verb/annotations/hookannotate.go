@@ -1,5 +1,5 @@
-// This file implements the verbs that hooks call after an agent edited a file, to add annotations,
-// and before an edit, to show existing annotations.
+// This file implements the verbs that hooks call before an agent edits a file, to show annotations, and after the
+// edit, to add annotations.
 
 package annotations
 
@@ -17,21 +17,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// HookReportIn is the argument of AnnotateHook and AnnotationsBeforeEdit.
+// HookReportIn is the argument of AnnotateHook and of AnnotationsBeforeEdit.
 type HookReportIn struct {
 	Report fileedits.HookInput `json:"-"`
 
-	// AnnotateEveryTree adds annotations even to a tree without annotations.
+	// AnnotateEveryTree adds annotations even if the working tree has none yet.
 	AnnotateEveryTree bool `json:"everywhere,omitempty" flag:"-"`
 
-	// IsTainted reports whether the session has read text by others since the person's last prompt.
-	// Nil means no.
+	// IsTainted reports whether the session has read foreign text since the person's last prompt. If it is nil, the
+	// session has not.
 	IsTainted func() bool `json:"-"`
 
-	// RepeatsForeignText reports whether a text repeats foreign text that was read. Nil means no.
+	// RepeatsForeignText reports whether a text repeats foreign text that the session has read. If it is nil, no text
+	// does.
 	RepeatsForeignText func(text string) bool `json:"-"`
 
-	// ShownIDs contains the IDs of the annotations that the session was shown before.
+	// ShownIDs contains the IDs of the annotations that the session has seen.
 	ShownIDs map[string]bool `json:"-"`
 }
 
@@ -40,12 +41,11 @@ type AnnotateHookOut struct {
 	Added int `json:"added"`
 }
 
-// AnnotateHook reads a hook's report about an edit, or, at the end of a turn, about all edits of
-// the turn, and adds annotations for the edits. If the working tree has no annotations yet,
-// AnnotateHook adds annotations only if AnnotateEveryTree is set, and these annotations are private.
-// Annotations are shown to models when their lines change. Therefore a reason is not added if it
-// repeats foreign text or was given after unknown text was read. The transcript still contains such
-// reasons.
+// AnnotateHook adds annotations for the edit that a hook reports, or at the end of a turn for all edits of the turn.
+// If the working tree has no annotations yet, it adds some only if AnnotateEveryTree is set, and these are private.
+//
+// A model sees the reason of an annotation when it edits the annotated lines. Therefore a reason is omitted if it
+// repeats foreign text or was written after the session read unknown text. The transcript still contains the reason.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
@@ -70,9 +70,9 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 	}
 	fresh, err := unstoredRecords(ctx, w, s, records)
 	if err == nil {
-		for i := range fresh { // the edit was just made
+		for i := range fresh { // The edit was made just now.
 			if fresh[i].Commit == "" {
-				fresh[i].Commit, _ = s.HeadCommit(ctx) // stays empty before the first commit
+				fresh[i].Commit, _ = s.HeadCommit(ctx) // The commit is "" before the first commit of the repository.
 			}
 		}
 		_, err = s.Add(ctx, fresh...)
@@ -80,26 +80,25 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 	return AnnotateHookOut{len(fresh)}, err
 }
 
-// Limits of the annotations that are shown before an edit.
+// These are the limits for annotations that are shown before an edit.
 const (
 	lookupTimeout = 300 * time.Millisecond
-	maxShownBytes = 300 // maximum length of an annotation, in bytes
+	maxShownBytes = 300 // maximum length of a shown annotation, in bytes
 
-	// maxSidecarRead is the maximum size of a file's annotations, in bytes. Reading 1 MiB, about 4,000
+	// maxSidecarRead is the maximum size, in bytes, of a file's annotations. Reading 1 MiB, which is about 4,000
 	// annotations, takes less than half of lookupTimeout.
 	maxSidecarRead = 1 << 20
 )
 
 // AnnotationsBeforeEditOut is the result of AnnotationsBeforeEdit.
 type AnnotationsBeforeEditOut struct {
-	Line string   `json:"line,omitempty"` // "" if the lines have no annotations
+	Line string   `json:"line,omitempty"` // line of annotations ("" if there are none)
 	IDs  []string `json:"ids,omitempty"`  // IDs of the annotations in Line
 }
 
-// AnnotationsBeforeEdit returns, on a single line, the annotations of exactly the lines that a hook reports as
-// about to change. It leaves out annotations that were shown before, annotations without a reason,
-// and annotations by others that the reviewed branch does not have. If this takes longer than
-// lookupTimeout, AnnotationsBeforeEdit returns nothing.
+// AnnotationsBeforeEdit returns on one line the annotations of the lines that the agent is about to edit. It leaves
+// out annotations that the session has seen, annotations without a reason, and annotations by others that are not on
+// the reviewed branch. If this takes longer than lookupTimeout, it returns nothing.
 func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotationsBeforeEditOut, error) {
 	ctx, stop := context.WithTimeout(ctx, lookupTimeout)
 	defer stop()
@@ -113,7 +112,7 @@ func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReport
 		return AnnotationsBeforeEditOut{}, err
 	}
 	if ctx.Err() != nil {
-		return AnnotationsBeforeEditOut{}, nil // the time is up
+		return AnnotationsBeforeEditOut{}, nil // The time is up.
 	}
 	found = slices.DeleteFunc(
 		found,
@@ -123,9 +122,8 @@ func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReport
 	return AnnotationsBeforeEditOut{line, ids}, nil
 }
 
-// showableUnasked returns the annotations that may be shown to a model that did not ask for
-// annotations. Such an annotation was written on this machine or is on the reviewed branch, and
-// does not look like instructions.
+// showableUnasked returns the annotations that may be shown to a model that did not ask for them. Such an annotation
+// was written on this machine or is on the reviewed branch, and it does not look like instructions.
 func showableUnasked(
 	ctx context.Context,
 	s *annotate.Store,
@@ -142,7 +140,8 @@ func showableUnasked(
 	return slices.DeleteFunc(out, func(annotate.FoundAnnotation) bool { i++; return unreviewed[i] })
 }
 
-// annotationsLine returns the annotations on a single line, and their IDs.
+// annotationsLine returns the annotations as one line, and the IDs of the annotations in it. clean is applied to each
+// text.
 func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
@@ -157,8 +156,8 @@ func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string
 	return line, ids[:held]
 }
 
-// joinToLine joins the text to a single line of at most maxShownBytes bytes. It breaks closing tags, so
-// that the text cannot close an element.
+// joinToLine joins the lines of a text and shortens it to maxShownBytes bytes. It breaks closing tags, so that the
+// text cannot end the element in which it is shown.
 func joinToLine(s string) string {
 	return text.TruncateWithEllipsis(
 		strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "</", "< /"),

@@ -1,5 +1,4 @@
-// This file implements the verbs that export annotations to formats of other programs, and import
-// them.
+// This file implements the verbs that export annotations in formats of other programs, and import them.
 
 package annotations
 
@@ -20,28 +19,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/output"
 )
 
-// Formats of annotations.
+// These are the formats of annotations.
 const (
 	AgentTrace = "agent-trace"
 	GitAI      = "git-ai"
 )
 
-// InterchangeOut is the result of exporting or importing annotations.
+// InterchangeOut is the result of an export or an import of annotations.
 type InterchangeOut struct {
-	Format           string         `json:"format"`
-	DryRun           bool           `json:"dry_run,omitempty"`
-	Written          int            `json:"written"`          // exported annotations, or new annotations of an import
-	KnownAnnotations int            `json:"known,omitempty"`  // annotations that exist already
-	LostParts        map[string]int `json:"left,omitempty"`   // parts that the format cannot express, with their counts
-	Output           string         `json:"output,omitempty"` // the file that was written
-	KeptCopy         string         `json:"kept,omitempty"`   // copy of the edited file that was replaced
+	Format string `json:"format"`
+	DryRun bool   `json:"dry_run,omitempty"`
+	// number of exported annotations, or of new annotations of an import
+	Written          int `json:"written"`
+	KnownAnnotations int `json:"known,omitempty"` // number of imported annotations that existed already
+	// parts that the format cannot express, with their numbers
+	LostParts map[string]int `json:"left,omitempty"`
+	Output    string         `json:"output,omitempty"` // path of the written file
+	// path of the copy of a file that was replaced although somebody had edited it
+	KeptCopy string `json:"kept,omitempty"`
 
 	NewRecords []annotate.Record `json:"-"`
 
 	isImport bool
 }
 
-// Report tells how many annotations were written, and which data does not fit the format.
+// Report counts the written annotations and names what does not fit the format.
 func (o InterchangeOut) Report() (r report.Report) {
 	switch {
 	case o.isImport:
@@ -77,12 +79,12 @@ type ExportAnnotationsIn struct {
 
 	Force bool `json:"force,omitempty" jsonschema:"replace an existing file of --output; if somebody edited it, a copy is kept"`
 
-	Path   string    `json:"-"` // path of Output in the operating system's form
-	Stdout io.Writer `json:"-"` // receives the records if Output is empty
+	Path   string    `json:"-"` // path of Output in the form of the operating system
+	Stdout io.Writer `json:"-"` // receives the records if Output is ""
 }
 
-// ExportAnnotations writes annotations as Agent Trace records to in.Output, or to in.Stdout if in.Output is empty. It
-// exports the annotations of in.Files, or all annotations if in.Files is empty. in.Format must be [AgentTrace].
+// ExportAnnotations writes annotations as Agent Trace records to the file in.Output, or to in.Stdout if in.Output is
+// "". It exports the annotations of in.Files, or all annotations if in.Files is empty. in.Format must be [AgentTrace].
 func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
 	if in.Format != AgentTrace {
 		return InterchangeOut{}, verb.Advise(
@@ -137,11 +139,10 @@ type ImportAnnotationsIn struct {
 	Format string `json:"format"                     jsonschema:"the FORMAT"                                             default:"agent-trace" value:"FORMAT" enum:"agent-trace,git-ai"`
 	DryRun bool   `json:"dry_run,omitempty"          jsonschema:"show what would be added, and add nothing"`
 
-	Stdin io.Reader `json:"-"` // read for the file -
+	Stdin io.Reader `json:"-"` // input if File is "-"
 }
 
-// ImportAnnotations makes annotations from Agent Trace records, or from the notes of Git AI in the
-// repository.
+// ImportAnnotations adds annotations from Agent Trace records, or from the notes of Git AI in the repository.
 func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file describes the answers about the annotations of a repository.
+// This file writes the reports about the annotations of a repository.
 
 package annotations
 
@@ -11,19 +11,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// countText returns a number and its noun as a value of a report.
+// countText returns a number with its noun, for a report.
 func countText(n int, one, many string) report.Words {
 	return report.Words(text.FormatCount(n, one, many))
 }
 
-// addSkippedNotes adds notes about files whose annotations were not changed.
+// addSkippedNotes adds a note for each file whose annotations were not changed.
 func addSkippedNotes(r *report.Report, skipped []SkippedFile) {
 	for _, s := range skipped {
 		r.AddNotef("%s was left as it is: %s", s.File, s.Reason)
 	}
 }
 
-// Report counts the annotations.
+// Report counts the annotations by placement and author.
 func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }

@@ -1,4 +1,4 @@
-// This file handles secrets in the texts of annotations.
+// This file finds secrets in the texts of annotations.
 
 package annotations
 
@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenRecords replaces the secrets in the texts of annotations, or refuses them (see [verb.Secrets.Text]).
+// screenRecords replaces the secrets in the texts of annotations, or refuses the texts, as [verb.SecretPolicy] says.
+// It returns the secrets that it found.
 func screenRecords(ctx context.Context, s *verb.SecretPolicy, rs []annotate.Record) (found []screen.Secret, err error) {
 	for i := range rs {
 		rs[i].Why, err = s.ScreenText(ctx, "reason", rs[i].Why, &found)

@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// OpenStore returns the annotations of the working tree, and a context that records the workspace's source in changes.
+// OpenStore opens the annotations of the working tree. It also returns a context with which changes get the
+// workspace's source.
 func OpenStore(ctx context.Context, w *verb.Workspace) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
 		return ctx, nil, verb.UnservedError(

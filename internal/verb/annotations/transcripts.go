@@ -1,4 +1,4 @@
-// This file implements the verb that makes annotations from transcripts of agents.
+// This file implements the verb that adds annotations from the transcripts of agents.
 
 package annotations
 
@@ -26,21 +26,23 @@ type AnnotateTranscriptsIn struct {
 	MovedFrom   string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
 	DryRun      bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
 
-	Stdin io.Reader `json:"-"` // read for the name -
+	Stdin io.Reader `json:"-"` // input if a name is "-"
 }
 
 // AnnotateTranscriptsOut is the result of AnnotateTranscripts.
 type AnnotateTranscriptsOut struct {
-	DryRun           bool             `json:"dry_run,omitempty"`
-	Transcripts      int              `json:"transcripts"`
-	Added            int              `json:"added"` // for a dry run, annotations that would be added
-	KnownAnnotations int              `json:"known"` // annotations that exist already
+	DryRun      bool `json:"dry_run,omitempty"`
+	Transcripts int  `json:"transcripts"`
+	// number of annotations that were added, or would be added by a dry run
+	Added            int              `json:"added"`
+	KnownAnnotations int              `json:"known"` // number of annotations that existed already
 	Annotations      []EditAnnotation `json:"annotations"`
 	Skipped          SkippedCounts    `json:"skipped"`
-	OutsideFiles     []string         `json:"outside,omitempty"` // files outside of the tree, at most 20
+	// edited files outside of the tree, at most maxOutsideFiles
+	OutsideFiles []string `json:"outside,omitempty"`
 }
 
-// EditAnnotation is a new annotation.
+// EditAnnotation is a new annotation, made from an edit in a transcript.
 type EditAnnotation struct {
 	ID        string `json:"id"`
 	File      string `json:"file"`
@@ -54,23 +56,23 @@ type EditAnnotation struct {
 	Ref       string `json:"ref"`
 }
 
-// SkippedCounts counts the items that became no annotation.
+// SkippedCounts counts the items for which no annotation is made, by reason.
 type SkippedCounts struct {
-	Failed    int `json:"failed"`    // edits that were refused
-	Pending   int `json:"pending"`   // edits without a result yet
-	Outside   int `json:"outside"`   // edits of files outside the tree
-	Removed   int `json:"removed"`   // files that were deleted
-	Unlocated int `json:"unlocated"` // edits whose lines are unknown
-	BadLines  int `json:"bad_lines"` // unreadable lines of transcripts
+	Failed    int `json:"failed"`    // edits that the client refused
+	Pending   int `json:"pending"`   // edits whose result is not in the transcript yet
+	Outside   int `json:"outside"`   // edits of files outside of the tree
+	Removed   int `json:"removed"`   // edits of files that were deleted
+	Unlocated int `json:"unlocated"` // edits whose lines cannot be found
+	BadLines  int `json:"bad_lines"` // lines of transcripts that cannot be read
 	Others    int `json:"others"`    // files in a directory that are not transcripts
 }
 
-// maxOutsideFiles is the maximum number of outside files to list.
+// maxOutsideFiles is the maximum number of listed files outside of the tree.
 const maxOutsideFiles = 20
 
-// AnnotateTranscripts makes annotations from the edits in transcripts. Files in a directory that are not transcripts
-// are skipped and counted. If in.MovedFrom is not empty, it must be the absolute path at which the working tree was
-// when the edits were made.
+// AnnotateTranscripts adds annotations for the edits in transcripts. Files in a directory that are not transcripts are
+// skipped and counted. If the working tree was at another path when the edits were made, in.MovedFrom must be this
+// absolute path. With in.DryRun, nothing is stored.
 func AnnotateTranscripts(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -106,8 +108,8 @@ func AnnotateTranscripts(
 	return out, nil
 }
 
-// listTranscripts returns the files that a name refers to, and whether it is a directory. For a
-// directory these are the transcripts in it, at any depth.
+// listTranscripts returns the files to which a name refers, and whether the name is a directory. For a directory,
+// these are the transcripts in it, at any depth.
 func listTranscripts(name string) ([]string, bool, error) {
 	if name == "-" {
 		return []string{name}, false, nil
@@ -141,8 +143,8 @@ func listTranscripts(name string) ([]string, bool, error) {
 	return names, true, nil
 }
 
-// addTranscript reads a transcript, stores annotations for its edits, and adds the counts to out. name is the path of
-// the transcript, or "-" for in.Stdin. With in.DryRun, nothing is stored.
+// addTranscript adds annotations for the edits in one transcript, and adds the counts to out. name is the path of the
+// transcript, or "-" for in.Stdin. With in.DryRun, nothing is stored.
 func (out *AnnotateTranscriptsOut) addTranscript(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -196,14 +198,14 @@ func (out *AnnotateTranscriptsOut) addTranscript(
 	return nil
 }
 
-// unstoredRecords returns the records that are not stored yet, with secrets replaced.
+// unstoredRecords returns the records that are not stored yet. Secrets in them are replaced.
 func unstoredRecords(
 	ctx context.Context,
 	w *verb.Workspace,
 	s *annotate.Store,
 	records []annotate.Record,
 ) ([]annotate.Record, error) {
-	// Agents wrote the transcripts, even if a person imports them.
+	// The author is the agent that wrote the transcript, even if a person imports it.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
 	if _, err := screenRecords(oxbow.WithSource(ctx, by), &w.Secrets, records); err != nil {
@@ -222,9 +224,9 @@ func unstoredRecords(
 	return fresh, nil
 }
 
-// addImportedRecords adds the records that are new. Nobody vouches for the contents of the file, so they
-// are added as annotations by somebody else. A dry run only returns the error that adding the
-// annotations would return.
+// addImportedRecords adds the records that are not stored yet. Nobody vouches for the content of an imported file, so
+// they count as annotations by somebody else. In a dry run, it adds nothing and returns only the error that adding
+// would return.
 func addImportedRecords(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -1,4 +1,4 @@
-// This file implements the verb that lists the annotations that a change touches.
+// This file implements the verb that lists the annotations of the lines that a change touches.
 
 package annotations
 
@@ -21,7 +21,7 @@ type WhyDiffIn struct {
 	Staged bool   `json:"staged,omitempty"          jsonschema:"compare with git's index, not with the working tree"`
 }
 
-// WhyDiffOut lists the annotations that a change touches, and the annotations that it adds.
+// WhyDiffOut lists the annotations that a change touches and those that it adds.
 type WhyDiffOut struct {
 	Base               string              `json:"base"`
 	Head               string              `json:"head"` // a commit, "index" or "working tree"
@@ -32,14 +32,14 @@ type WhyDiffOut struct {
 	Notes              []verb.Note         `json:"notes,omitempty"`
 }
 
-// TouchedAnnotation is an annotation with its lines before and after the change.
+// TouchedAnnotation is an annotation, with its lines before the change.
 type TouchedAnnotation struct {
 	Annotation
 	BaseFile  string `json:"base_file"`
 	BaseLines string `json:"base_lines"`
 }
 
-// AnnotationsInDiff returns the annotations of the lines that a change modifies or deletes, and the
+// AnnotationsInDiff returns the annotations of the lines that a change modifies or deletes. It also returns the
 // annotations that the change adds.
 func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
@@ -84,9 +84,8 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 // 65,536 characters.
 const maxMarkdownBytes = 60_000
 
-// Markdown returns the annotations as Markdown for a pull request, or "" if no annotations are
-// touched. The annotations' text is escaped, so that markup, mentions and links in it have no
-// effect.
+// Markdown returns the annotations as Markdown for a pull request, or "" if the change touches none. The text of the
+// annotations is escaped, so that markup, mentions and links in it have no effect.
 func (o WhyDiffOut) Markdown() string {
 	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 {
 		return ""
@@ -137,12 +136,12 @@ func (o WhyDiffOut) Markdown() string {
 	return b.String()
 }
 
-// currentLines returns the lines of the annotation now, such as "42-60".
+// currentLines returns the present lines of an annotation, such as "42-60".
 func currentLines(a Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 
-// authorAndDate returns the author and the date of an annotation.
+// authorAndDate returns the author and the date of an annotation, for a report.
 func authorAndDate(a Annotation) string {
 	var by []string
 	for _, s := range []string{a.Agent, a.Model} {
@@ -156,13 +155,13 @@ func authorAndDate(a Annotation) string {
 	return strings.Join(append(by, a.Time[:min(10, len(a.Time))]), ", ")
 }
 
-// markdownEscaper replaces characters that have a meaning in Markdown or on GitHub.
+// markdownEscaper escapes the characters that have a meaning in Markdown or on GitHub.
 var markdownEscaper = func() *strings.Replacer {
 	var pairs []string
 	for _, c := range "\\`*_{}[]()<>|~!$" {
 		pairs = append(pairs, string(c), "\\"+string(c))
 	}
-	// Insert an empty comment into mentions, issue numbers and links, so that they have no effect.
+	// Insert an empty comment into each mention, issue number and link, so that GitHub does not recognize it.
 	return strings.NewReplacer(append(
 		pairs,
 		"&",
@@ -178,7 +177,7 @@ var markdownEscaper = func() *strings.Replacer {
 	)...)
 }()
 
-// escapeMarkdown returns Markdown that shows the line literally.
+// escapeMarkdown returns Markdown that shows the text literally.
 func escapeMarkdown(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -1,10 +1,10 @@
-// This file describes the annotations that a change touches.
+// This file writes the reports about the annotations that a change touches.
 
 package annotations
 
 import "github.com/oxbow-memory/oxbow/internal/base/report"
 
-// Report lists the annotations that the change touches and adds.
+// Report lists the annotations that the change touches and those that it adds.
 func (o WhyDiffOut) Report() (r report.Report) {
 	emptyLine := report.Line{}
 	for _, touched := range o.TouchedAnnotations {
@@ -19,15 +19,15 @@ func (o WhyDiffOut) Report() (r report.Report) {
 	return r
 }
 
-// MarkdownReport is like Report, with the annotations as Markdown for a review.
+// MarkdownReport is like Report, but contains the annotations as Markdown for a review.
 func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 	r.Add(report.Document(o.Markdown()))
 	r.Append(o.remarkReport())
 	return r
 }
 
-// remarkReport adds a warning for each file that was not examined, and the notes. If there are no annotations and no
-// notes, it adds a note that no annotation is touched.
+// remarkReport adds a warning for each file that was not examined, and the notes. If there is nothing else to report,
+// it says that the change touches no annotation.
 func (o WhyDiffOut) remarkReport() (r report.Report) {
 	for _, s := range o.Skipped {
 		r.Warnf("passed over %s: %s", s.File, report.Text(s.Reason))

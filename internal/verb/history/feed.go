@@ -1,5 +1,4 @@
-// This file implements the feed that reports changes of a memory, made by any process, as they
-// happen.
+// This file implements the feed, which reports changes of a memory by any process as they happen.
 
 package history
 
@@ -20,28 +19,26 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// ChangeFeed wakes listeners when a memory changes. A change by this process wakes the listeners at once.
-// For changes by other processes, the feed looks at each tick while it has listeners. The feed does
-// not store changes. Each listener reads the changes from a view of its own when it is ready, so
-// that listeners do not wait for each other. A ChangeFeed is safe for concurrent use.
+// ChangeFeed wakes listeners when a memory changes. A change by this process wakes them at once. To find changes by
+// other processes, the feed checks the memory at each tick while it has listeners. The feed does not store changes.
+// Each listener reads them from its own view of the memory when it is ready, so that listeners do not wait for each
+// other. A ChangeFeed is safe for concurrent use.
 type ChangeFeed struct {
 	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error)
 	newTicker  func() (ticks <-chan time.Time, stop func())
 
-	pollerMu   sync.Mutex // held while the poller starts or ends (guards stopPoller)
-	stopPoller func()     // ends the poller and waits for it (nil if none runs)
+	pollerMu   sync.Mutex // held while the poller starts or ends; guards stopPoller
+	stopPoller func()     // ends the poller and waits for its end (nil if no poller is running)
 
-	mu         sync.Mutex // guards the following
+	mu         sync.Mutex // mu guards the fields below.
 	listeners  map[*ChangeListener]bool
-	resetCount int // number of store events that made earlier changes invalid
+	resetCount int // number of resets that the store has reported
 }
 
-// feedInterval is the time between two checks for changes of other processes, with the default
-// ticker.
+// feedInterval is the time between two ticks of the default ticker.
 const feedInterval = 100 * time.Millisecond
 
-// NewChangeFeed returns the feed of the memory that open returns. If tick is nil, the feed uses a ticker
-// with [feedInterval].
+// NewChangeFeed returns a feed of the memory that open returns. If tick is nil, the feed ticks every [feedInterval].
 func NewChangeFeed(
 	open func(context.Context, verb.Access) (*oxbow.Memory, error),
 	tick func() (<-chan time.Time, func()),
@@ -55,33 +52,33 @@ func NewChangeFeed(
 	return &ChangeFeed{openMemory: open, newTicker: tick, listeners: map[*ChangeListener]bool{}}
 }
 
-// ChangeListener is a reader of a [ChangeFeed]. It must be used by a single goroutine.
+// ChangeListener reads the changes from a [ChangeFeed]. Only one goroutine may use it.
 type ChangeListener struct {
 	// Ready receives a value when TakeChanges may have something to return.
 	Ready <-chan struct{}
 
 	feed        *ChangeFeed
 	wakeChannel chan struct{}
-	memory      *oxbow.Memory // the view of the memory that the listener may read
-	lastTaken   uint64        // number of the last change that the listener has taken
+	memory      *oxbow.Memory // the listener's view of the memory
+	lastTaken   uint64        // number of the last change that TakeChanges has returned
 	seenResets  int           // value of ChangeFeed.resetCount at the last call of TakeChanges
-	mustReset   bool          // the next TakeChanges returns a reset
+	mustReset   bool          // The next call of TakeChanges must return a reset.
 }
 
 // TakenChanges is the result of [ChangeListener.TakeChanges].
 type TakenChanges struct {
-	LastSeq uint64        // number of the memory's last change (0 if changes are not numbered)
-	IsReset bool          // the changes are unknown, so the reader has to read everything again
-	Changes []verb.Change // oldest first, without contents of entries
+	LastSeq uint64        // number of the memory's last change, or 0 if the store does not number its changes
+	IsReset bool          // The changes are not known, so the reader must read everything again.
+	Changes []verb.Change // changes, oldest first, without the contents of entries
 }
 
-// maxTakenChanges is the maximum number of changes collected between two calls of TakeChanges. After more changes,
-// TakeChanges returns a reset.
+// If more than maxTakenChanges changes were made since the last call, TakeChanges returns a reset.
 const maxTakenChanges = 500
 
-// Listen returns a listener for the memory as w shows it. The first [ChangeListener.TakeChanges] returns the changes
-// after the change with the number afterSeq, or none if afterSeq is empty. It returns a reset if the memory has not
-// reached that number. Close ends the listener. If afterSeq is not a number, the error matches [oxbow.ErrInvalid].
+// Listen returns a listener for the memory as w shows it. The first call of [ChangeListener.TakeChanges] returns the
+// changes after the change with the number afterSeq, or no changes if afterSeq is "". If the memory has no such change
+// yet, it returns a reset. The caller must close the listener. If afterSeq is not a number, the error matches
+// [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
 	if err != nil {
@@ -118,7 +115,7 @@ func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq str
 	return l, nil
 }
 
-// Close ends the listener.
+// Close ends the listener. The feed stops polling when it has no listeners any more.
 func (l *ChangeListener) Close() {
 	f := l.feed
 	f.pollerMu.Lock()
@@ -133,9 +130,9 @@ func (l *ChangeListener) Close() {
 	}
 }
 
-// TakeChanges returns the changes since the last call. If these changes are not known, or if there are more than
-// maxTakenChanges, the result has IsReset set and no changes. If the result has neither changes nor IsReset, the
-// listener's view of the memory has not changed.
+// TakeChanges returns the changes since the last call. If they are not known, or if there are more than
+// maxTakenChanges, IsReset is set and there are no changes. If there are neither changes nor a reset, nothing has
+// changed in the listener's view.
 func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) {
 	l.feed.mu.Lock()
 	blind := l.mustReset || l.seenResets != l.feed.resetCount
@@ -159,8 +156,8 @@ func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) 
 	return n, nil
 }
 
-// changesSinceLast returns the changes in the view after the last taken change, oldest first. An entry that
-// left the view is reported as removed.
+// changesSinceLast returns the changes after the last taken change in the listener's view, oldest first. An entry that
+// has left the view is reported as removed.
 func (l *ChangeListener) changesSinceLast(ctx context.Context) ([]verb.Change, error) {
 	var cs []verb.Change
 	for c, err := range l.memory.Log(scope.WithLeaves(ctx)) {
@@ -187,8 +184,8 @@ func (l *ChangeListener) wakeUp() {
 	}
 }
 
-// addListener adds a listener, and starts the poller for the first listener. It must not call the store
-// while holding f.mu, because the store calls changed, which locks f.mu.
+// addListener adds a listener. For the first listener, it starts the poller. It must not call the store while it holds
+// f.mu, because the store calls wakeAll, which locks f.mu.
 func (f *ChangeFeed) addListener(l *ChangeListener, all *oxbow.Memory) error {
 	w := oxbow.CapabilitiesOf(all).Watcher
 	if w == nil {
@@ -212,8 +209,8 @@ func (f *ChangeFeed) addListener(l *ChangeListener, all *oxbow.Memory) error {
 
 var errNoEvents = fmt.Errorf("%w: this store does not report its changes", oxbow.ErrUnsupported)
 
-// pollStore makes the store look for changes of other processes until ctx is done. The store reports
-// them by calling changed. Errors are ignored, because the next call of any verb returns them.
+// pollStore makes the store look for changes of other processes at each tick, until ctx is done. For each change, the
+// store calls wakeAll. Errors are ignored, because the next call of any verb returns them.
 func (f *ChangeFeed) pollStore(ctx context.Context, w oxbow.Watcher) {
 	ticks, stop := f.newTicker()
 	defer stop()
@@ -227,7 +224,7 @@ func (f *ChangeFeed) pollStore(ctx context.Context, w oxbow.Watcher) {
 	}
 }
 
-// wakeAll wakes all listeners. The store calls it.
+// wakeAll wakes all listeners. The store calls it with each event.
 func (f *ChangeFeed) wakeAll(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,8 +236,8 @@ func (f *ChangeFeed) wakeAll(e oxbow.Event) {
 	}
 }
 
-// changeRange returns the numbers of the first and the last change in the memory's log. It returns zeros if the store
-// does not number its changes.
+// changeRange returns the numbers of the first and the last change in the log, or zeros if the store does not number
+// its changes.
 func (f *ChangeFeed) changeRange(ctx context.Context) (first, last uint64, err error) {
 	all, err := f.openMemory(ctx, verb.Read)
 	if err != nil {

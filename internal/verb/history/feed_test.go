@@ -1,4 +1,4 @@
-// This file tests the feed of changes: by this process, by other processes, and in a part of a memory.
+// This file tests the feed with changes by this process, by other processes, and in a part of a memory.
 
 package history
 
@@ -15,13 +15,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// feeds is a feed of a memory, with a clock that the test advances.
+// feeds is the feed of a memory. The test makes its clock tick.
 type feeds struct {
 	*ChangeFeed
 	t     *testing.T
 	m     *oxbow.Memory
 	ticks chan time.Time
-	polls int // running pollers
+	polls int // number of running pollers
 }
 
 func newFeeds(t *testing.T, path string) *feeds {
@@ -35,7 +35,7 @@ func newFeeds(t *testing.T, path string) *feeds {
 	return f
 }
 
-// listen returns a listener for a memory, which may be a part of the feed's memory.
+// listen returns a listener for m, which may be a part of the feed's memory.
 func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 	f.t.Helper()
 	l, err := f.Listen(f.t.Context(), &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
@@ -48,7 +48,7 @@ func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 	return l
 }
 
-// take waits for the listener and returns the changes with their names.
+// take waits until the listener is ready. It returns the names of the changed entries and the changes.
 func (f *feeds) take(l *ChangeListener) (names []string, n TakenChanges) {
 	f.t.Helper()
 	select {
@@ -89,8 +89,8 @@ func TestFeed(t *testing.T) {
 	)
 	all, some := f.listen(f.m, ""), f.listen(part, "")
 
-	// A change by this process arrives without a tick. The listener for a part gets only the changes of
-	// this part.
+	// A change by this process arrives without a tick. The listener for a part of the memory gets only changes of this
+	// part.
 	f.add(f.m, "one", "a")
 	f.add(f.m, "two", "b")
 	if got, _ := f.take(all); !slices.Equal(got, []string{"add one", "add two"}) {
@@ -114,7 +114,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of another process it hears of %q", got)
 	}
 
-	// An entry that leaves the part is reported as removed, once.
+	// An entry that leaves the part is reported as removed only once.
 	if err := f.m.Apply(
 		t.Context(),
 		oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "b"}}},
@@ -134,7 +134,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of what is outside a part hears %q", got)
 	}
 
-	// A listener that connects again gets the missed changes, or is told to read everything.
+	// A listener that connects again gets the changes that it has missed, or a reset.
 	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(
 		got,
 		[]string{"add one", "add two", "add three", "label three", "label three"},
@@ -160,7 +160,7 @@ func TestFeedEnds(t *testing.T) {
 	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
 	a, b := f.listen(f.m, ""), f.listen(f.m, "")
 	a.Close()
-	f.ticks <- time.Time{} // the poller is running
+	f.ticks <- time.Time{} // The poller is running, because it receives the tick.
 	b.Close()
 	if f.stopPoller != nil || len(f.listeners) != 0 {
 		t.Errorf("%d listeners are left, and the poller runs: %v", len(f.listeners), f.stopPoller != nil)
@@ -173,7 +173,7 @@ func TestFeedEnds(t *testing.T) {
 	}
 }
 
-// TestFeedReset tests that listeners are told to read everything if the log was rewritten.
+// TestFeedReset tests that listeners get a reset after the log was rewritten.
 func TestFeedReset(t *testing.T) {
 	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
 	f.add(f.m, "x", "a")

@@ -1,5 +1,4 @@
-// This file implements the verb lineage, which lists the sources of an entry and the entries made
-// from it.
+// This file implements the verb lineage, which lists the sources of an entry and the entries that were made from it.
 
 package history
 
@@ -19,14 +18,14 @@ type LineageIn struct {
 
 // LineageOut is the result of Lineage.
 type LineageOut struct {
-	Name         string         `json:"name"`
-	Sources      []lineage.Edge `json:"sources"` // the entry's sources first, then their sources
-	DerivedEdges []lineage.Edge `json:"made"`    // entries made from the entry first, then from these
+	Name    string         `json:"name"`
+	Sources []lineage.Edge `json:"sources"` // edges to the entry's sources, then to their sources, and so on
+	// edges to the entries made from the entry, then to those made from these, and so on
+	DerivedEdges []lineage.Edge `json:"made"`
 	EmptyReasons []verb.Note    `json:"why,omitempty"`
 }
 
-// Lineage returns the sources of an entry and the entries that were made from it. Only sources that
-// the history recorded are known.
+// Lineage returns the sources of an entry and the entries that were made from it, as far as the history recorded them.
 func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, error) {
 	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, DerivedEdges: []lineage.Edge{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Read)

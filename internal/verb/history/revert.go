@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// RevertIn is the argument of RevertChanges. A change is selected if it matches all fields that are set.
+// RevertIn is the argument of RevertChanges. It selects the changes that match all fields that are set.
 type RevertIn struct {
 	Session     string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the session's ID or its first characters"`
 	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
@@ -40,19 +40,19 @@ type RevertIn struct {
 // RevertOut is the result of RevertChanges.
 type RevertOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// number of the change that reverted the selected changes
+	// number of the change that reverts the selected changes
 	Seq       uint64                  `json:"seq,omitempty"`
-	Changes   []uint64                `json:"changes"`             // numbers of the reverted changes
-	Steps     []revert.Step           `json:"entries"`             // steps taken for each entry
-	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others
+	Changes   []uint64                `json:"changes"`             // numbers of the selected changes
+	Steps     []revert.Step           `json:"entries"`             // what is done to each entry
+	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others that are kept
 	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
-	// Reverted text that was put before models, newest first.
+	// Reverted texts that were shown to models, newest first.
 	Shown        []ShownItem `json:"shown,omitempty"`
 	EmptyReasons []verb.Note `json:"why,omitempty"` // reasons why no change was selected
 	Notes        []verb.Note `json:"notes,omitempty"`
 }
 
-// ShownItem reports that an entry was put before a model.
+// ShownItem says that an entry was put before a model.
 type ShownItem struct {
 	Time    time.Time `json:"time"`
 	Client  string    `json:"client"`
@@ -64,12 +64,11 @@ type ShownItem struct {
 	IsUsed  bool      `json:"used,omitempty"`
 }
 
-// maxRevertAttempts is the maximum number of times that the plan is made, if other writers change the
-// memory meanwhile.
+// If other writers change the memory in the meantime, the plan is made again, at most maxRevertAttempts times in all.
 const maxRevertAttempts = 10
 
-// RevertChanges reverts the effects of the selected changes, in a single new change. Only a person may revert,
-// because a revert can take back texts by others. Everybody may make a dry run.
+// RevertChanges reverts the effects of the selected changes in one new change. Only a person may revert, because texts
+// by others may be affected. Everybody may make a dry run.
 func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
@@ -113,7 +112,7 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	return out, err
 }
 
-// planAndApply makes the plan and, unless this is a dry run, applies it.
+// planAndApply plans the revert and, unless this is a dry run, makes it.
 func (out *RevertOut) planAndApply(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -131,7 +130,7 @@ func (out *RevertOut) planAndApply(
 	}
 }
 
-// addNotes adds notes about the result and the next steps.
+// addNotes adds notes about the result and about what to do next.
 func (out *RevertOut) addNotes(p *revert.Plan) {
 	left := slices.ContainsFunc(p.Derived, func(d revert.DerivedVersion) bool { return !d.IsReverted })
 	switch {
@@ -160,8 +159,7 @@ func (out *RevertOut) addNotes(p *revert.Plan) {
 	}
 }
 
-// revertSelection returns the selection described by the arguments, and the archive if it
-// exists.
+// revertSelection returns the selection that the arguments describe, and the archive of sessions if it exists.
 func revertSelection(
 	ctx context.Context, w *verb.Workspace,
 	h oxbow.Historian,
@@ -196,16 +194,16 @@ func revertSelection(
 	return sel, a, nil
 }
 
-// matchesVersion reports whether a version with that source matches the door, client, agent and taint of the
-// arguments.
+// matchesVersion reports whether a version with this source matches the arguments about the door, the client, the
+// agent and foreign text.
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.WithTrust == "" || isTainted(s, v))
 }
 
-// isTainted reports whether the version is tainted. A version by a person never is, even if it
-// still has the label.
+// isTainted reports whether a version was written after foreign text was read. A version by a person never counts as
+// such, even if it still has the label.
 func isTainted(s oxbow.Source, v *oxbow.Version) bool {
 	_, tainted := v.Entry.Label(oxbow.LabelTaint)
 	return tainted && s.Actor != oxbow.Person
@@ -215,11 +213,11 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// sessionMatchers finds the session that id identifies, and returns two predicates: hasSource reports whether a source
-// belongs to the session, and hasTurn whether a turn with this name does. hasTurn is nil if the archive does not have
-// the session. id may be the session of a run of a door, as in the log, or the session of a client, as in the log or
-// the archive. It may also be a prefix of an identifier, but an exact match takes precedence. If several sessions
-// match, sessionMatchers returns an error. If none matches, hasSource always returns false.
+// sessionMatchers finds the session with the identifier id. It returns two functions: hasSource reports whether a
+// source belongs to the session, and hasTurn reports whether a turn with this name does. hasTurn is nil if the session
+// is not in the archive. id may name a run of the command line or a server, as in the log, or the session of a client,
+// as in the log or the archive. It may also be the beginning of such a name, but an exact match takes precedence. If
+// several sessions match, sessionMatchers fails. If none matches, hasSource always returns false.
 func sessionMatchers(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -280,8 +278,7 @@ func sessionMatchers(
 	return o.MadeChange, o.HasTurn, err
 }
 
-// matchingNames returns the sorted names that begin with an identifier, either in full or after the
-// client and a slash.
+// matchingNames returns in order the names that begin with id, or that begin with a client, a slash and id.
 func matchingNames(names map[string]bool, id string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(n string) bool {
 		_, rest, _ := strings.Cut(n, "/")
@@ -289,8 +286,8 @@ func matchingNames(names map[string]bool, id string) []string {
 	})
 }
 
-// shownInjections returns the injections that showed a model one of the entries in minVersions, in the given version
-// or a later version. The newest injections are first.
+// shownInjections returns the injections that showed a model one of the entries in minVersions in this version or a
+// later version. The newest are first.
 func shownInjections(
 	ctx context.Context,
 	a *session.Archive,
@@ -339,7 +336,7 @@ func shownInjections(
 	return shown, nil
 }
 
-// explainEmpty explains why nothing was selected, by listing the sources that exist.
+// explainEmpty explains why no change was selected. It lists the sources that the history contains.
 func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
 	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
 	n := 0

@@ -1,4 +1,4 @@
-// This file describes the answer of revert.
+// This file writes the report of a revert.
 
 package history
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Report lists the entries that were, or would be, reverted, later changes by others, entries that were derived from
-// the reverted entries, and reverted text that models were shown.
+// Report lists the entries that are reverted, later changes by others, entries that were derived from reverted
+// entries, and reverted texts that models were shown.
 func (o RevertOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
 		report.AddReasons(&r, o.EmptyReasons, nil)
@@ -74,7 +74,7 @@ func (o RevertOut) Report() (r report.Report) {
 	return r
 }
 
-// TakenBackCount returns the number of selected changes that were, or would be, taken back at least in part.
+// TakenBackCount returns how many of the selected changes are reverted at least in part.
 func (o RevertOut) TakenBackCount() int {
 	taken := map[uint64]bool{}
 	for _, s := range o.Steps {
@@ -83,8 +83,8 @@ func (o RevertOut) TakenBackCount() int {
 	return len(taken)
 }
 
-// IneffectiveCount returns the number of selected changes without an effect on the present memory, because their
-// entries were forgotten or changed back since. It does not count changes that are listed as conflicts.
+// IneffectiveCount returns how many of the selected changes have no effect on the present memory, because their
+// entries were later forgotten or changed back. Changes in conflicts are not counted.
 func (o RevertOut) IneffectiveCount() int {
 	named := map[uint64]bool{}
 	for _, s := range o.Steps {
@@ -108,7 +108,7 @@ func addSeqs(set map[uint64]bool, seqs []uint64) {
 	}
 }
 
-// addTitledList adds a list of sentences below a title. It adds nothing if there are no items.
+// addTitledList adds a title and one sentence for each item. It adds nothing if there are no items.
 func addTitledList[T any](
 	r *report.Report,
 	title, showAllAdvice report.Words,
@@ -136,7 +136,7 @@ func stepLine(s revert.Step) report.Line {
 	}
 }
 
-// conflictSentence describes the parts of later changes that were kept.
+// conflictSentence says which parts of later changes are kept.
 func conflictSentence(c revert.Conflict) report.Sentence {
 	later := report.Words(changeList(c.LaterChanges))
 	switch {
@@ -153,7 +153,7 @@ func conflictSentence(c revert.Conflict) report.Sentence {
 		report.Words(c.LastActor))
 }
 
-// changeList lists changes by number, at most ten.
+// changeList returns the numbers of at most ten changes as a text.
 func changeList(seqs []uint64) string {
 	var words []string
 	for _, s := range seqs[:min(len(seqs), 10)] {

@@ -1,4 +1,4 @@
-// This file implements backups, which are plain or encrypted copies of the memory.
+// This file implements backups: plain or encrypted copies of the memory.
 
 package maintenance
 
@@ -31,7 +31,7 @@ type BackupIn struct {
 	KeyFiles
 }
 
-// KeyFiles names the files with the keys for an encrypted copy.
+// KeyFiles names the files with the keys for an encrypted backup.
 type KeyFiles struct {
 	Identity   string `json:"identity,omitempty"        value:"KEYFILE" jsonschema:"the file of secret keys, as age-keygen writes it, that opens the copy"`
 	Passphrase string `json:"passphrase_file,omitempty" value:"FILE"    jsonschema:"a file whose only line is the passphrase of the copy"`
@@ -41,7 +41,7 @@ func (f KeyFiles) backupKeys(to ...string) backup.Keys {
 	return backup.Keys{Recipients: to, Identity: f.Identity, Passphrase: f.Passphrase}
 }
 
-// BackupOut describes a copy.
+// BackupOut describes the written backup.
 type BackupOut struct {
 	File     string         `json:"file"`
 	Entries  int            `json:"entries"`
@@ -51,21 +51,21 @@ type BackupOut struct {
 	Problems []verb.Problem `json:"problems,omitempty"`
 
 	Encrypted  bool `json:"encrypted,omitempty"`
-	IsVerified bool `json:"opened,omitempty"` // the copy was decrypted and compared with the original
+	IsVerified bool `json:"opened,omitempty"` // The backup was decrypted and compared with the original.
 
-	LeftArchive string   `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
-	LeftTenants []string `json:"tenants_left,omitempty"` // the homes of a server's tenants, which are not in the copy
-	// Copy of the file that was replaced, if oxbow had not written it.
+	// path of the archive of sessions, if it exists; it is not in the backup
+	LeftArchive string   `json:"archive_left,omitempty"`
+	LeftTenants []string `json:"tenants_left,omitempty"` // homes of a server's tenants, which are not in the backup
+	// Copy of the file that was replaced, if somebody else had written that file.
 	KeptCopy string `json:"kept,omitempty"`
 
-	Store string `json:"-"` // path of the copied store
+	Store string `json:"-"` // path of the store that was copied
 }
 
-// Failed reports whether the copy has a problem.
+// Failed reports whether the written backup has problems.
 func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
-// Backup copies the memory to a file, and checks the copy. Other processes can use the memory
-// meanwhile.
+// Backup copies the memory to a file and checks the copy. Other processes can use the memory in the meantime.
 func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, error) {
 	left, err := archiveFile(w)
 	if err != nil {
@@ -97,10 +97,10 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 	return out, err
 }
 
-// TenantsDir is the directory with the tenants' homes, in the home of a server.
+// TenantsDir is the directory in a server's home that contains the homes of the tenants.
 const TenantsDir = "tenants"
 
-// tenantHomes returns the tenants' homes in a store's home.
+// tenantHomes returns the homes of the tenants, if the home of the store belongs to a server.
 func tenantHomes(store string) (homes []string) {
 	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(store), TenantsDir))
 	for _, e := range entries {
@@ -112,8 +112,9 @@ func tenantHomes(store string) (homes []string) {
 	return homes
 }
 
-// copyStore copies the store of the workspace's memory to in.File. The copy is encrypted if in has recipients. A copy
-// that is not encrypted is then read completely, and the result has the problems that were found in it.
+// copyStore copies the workspace's memory to the file in.File. If in.Recipients or a passphrase is given, the copy is
+// encrypted. A copy that is not encrypted is then read completely, and the result contains the problems that were
+// found.
 func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn) (BackupOut, error) {
 	src, err := os.Stat(store)
 	if err != nil {
@@ -161,7 +162,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	return out, nil
 }
 
-// writeEncrypted writes an encrypted copy.
+// writeEncrypted writes an encrypted copy of the memory to in.File.
 func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
 	if errors.Is(err, backup.ErrKey) {
@@ -179,7 +180,7 @@ func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in Back
 	return err
 }
 
-// outputFile returns the file for a copy.
+// outputFile returns the file to which the backup is written.
 func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
 	name := filepath.Join(in.File, "memory-"+w.CurrentTime().Format("20060102")+".oxbow")
 	return output.Output{
@@ -192,8 +193,7 @@ func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
 	}
 }
 
-// checkTarget returns the path of the file for a copy. It returns an error if the path is a memory in
-// use.
+// checkTarget returns the path of the file to write. It fails if this is a memory that is in use.
 func (in BackupIn) checkTarget(to output.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")
@@ -202,7 +202,7 @@ func (in BackupIn) checkTarget(to output.Output, store fs.FileInfo) (string, err
 	if err != nil {
 		return "", err
 	}
-	// Do not overwrite a memory in use: other processes would continue to write to a deleted file.
+	// Do not replace a memory that is in use, because other processes would continue to write to the deleted file.
 	_, err = os.Stat(file)
 	if _, lerr := os.Stat(wal.LockName(file)); err == nil && lerr == nil {
 		return "", verb.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
@@ -211,8 +211,8 @@ func (in BackupIn) checkTarget(to output.Output, store fs.FileInfo) (string, err
 	return file, nil
 }
 
-// openBackup writes the store in a backup to a new file next to the path target, and returns its
-// path.
+// openBackup writes the store in a backup to a new temporary file in the directory of target, and returns the path of
+// this file.
 func openBackup(ctx context.Context, file string, k backup.Keys, target string) (string, error) {
 	temp, err := backup.Restore(ctx, file, k, target)
 	if err == nil {
@@ -233,7 +233,7 @@ func openBackup(ctx context.Context, file string, k backup.Keys, target string) 
 	return "", fmt.Errorf("opening the backup %s: %w", file, err)
 }
 
-// checkAndRenameStore checks the file that was read from a backup, and renames it to store.
+// checkAndRenameStore checks the store in the temporary file temp and renames the file to store.
 func checkAndRenameStore(ctx context.Context, w *verb.Workspace, temp, store string) error {
 	r, err := checkStoreFile(ctx, w, temp)
 	if err == nil && len(r.Problems) > 0 {
@@ -246,7 +246,7 @@ func checkAndRenameStore(ctx context.Context, w *verb.Workspace, temp, store str
 	return verb.WrapError("making the home", backup.RenameRestored(filepath.Base(temp), store))
 }
 
-// Report tells what was copied, how to look into the copy, and what is not in it.
+// Report says what was copied, what the copy does not contain, and how to read it.
 func (o BackupOut) Report() (r report.Report) {
 	r.AddLinef(
 		"copied %s to %s: %s, change %d, %s",

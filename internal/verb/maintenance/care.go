@@ -22,14 +22,14 @@ type CompactIn struct {
 	DryRun bool   `json:"dry_run,omitempty"                            jsonschema:"show what would be dropped and change nothing"`
 }
 
-// maxReindexedSize is the store size, in bytes, below which Compact builds the index again. Building it for a store
-// of this size takes one or two seconds.
+// Compact builds the index again if the store has less than maxReindexedSize bytes. For such a store, this takes at
+// most two seconds.
 const maxReindexedSize = 32 << 20
 
 // CompactOut is the result of Compact.
 type CompactOut struct {
 	DryRun      bool   `json:"dry_run,omitempty"`
-	CutoffTime  string `json:"before"` // versions before this time were dropped, RFC 3339
+	CutoffTime  string `json:"before"` // versions that were replaced before this time were dropped (RFC 3339)
 	Changes     int    `json:"changes"`
 	Versions    int    `json:"versions"`
 	BytesBefore int64  `json:"bytes_before"`
@@ -37,8 +37,8 @@ type CompactOut struct {
 	Seq         uint64 `json:"seq,omitempty"`
 }
 
-// Compact permanently drops the history that is older than in.Keep, a length of time such as 90d. With in.DryRun, it
-// only returns what would be dropped. It returns an error if the caller may not erase these versions.
+// Compact drops the history that is older than in.Keep, such as 90d. This cannot be undone. With in.DryRun, it only
+// reports what would be dropped. It fails if the caller may not erase one of these versions.
 func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
 	span, ok := verb.ParseSpan(in.Keep)
 	if !ok {
@@ -62,8 +62,7 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 		return CompactOut{}, err
 	}
 	if r.Seq > 0 && r.BytesAfter < maxReindexedSize {
-		// The compaction may have dropped the index file. If making the index fails, the next
-		// recall makes it.
+		// The compaction may have removed the index file. If building the index fails, the next recall builds it.
 		_ = m.MakeIndex(ctx)
 	}
 	return CompactOut{
@@ -77,8 +76,8 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	}, nil
 }
 
-// oldVersions yields the versions that a compaction may drop, because they are not current and were written before the
-// time before. It leaves out versions without content.
+// oldVersions yields the versions that a compaction up to the time before may drop: those that are not current, were
+// written before this time, and have content.
 func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		now := map[string]uint64{}
@@ -117,9 +116,9 @@ type RedactOut struct {
 	RemainingPlaces []string `json:"left"`          // places that may still contain the text
 }
 
-// Redact permanently erases an entry with all its versions. It also removes the file of vectors, because vectors
-// reveal the text. The result lists where the text may remain, such as in leftover files next to the store. With
-// in.DryRun, nothing is erased. The error matches [oxbow.ErrInvalid] if the caller may not erase the versions.
+// Redact erases all versions of an entry. This cannot be undone. It also removes the file of vectors, because they
+// reveal the text. The result lists where the text may remain, for example in files that an interrupted command left.
+// With in.DryRun, nothing is erased. If the caller may not erase a version, the error matches [oxbow.ErrInvalid].
 func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, error) {
 	store, err := w.OwnStorePath("redact")
 	if err != nil {
@@ -131,7 +130,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	}
 	if err := verb.CheckErase(ctx, "redact", survivingVersions(ctx, m, in.Name)); !in.DryRun &&
 		errors.Is(err, oxbow.ErrInvalid) {
-		return RedactOut{}, err // Redact reports other errors
+		return RedactOut{}, err // Any other error is returned by the call of Redact below.
 	}
 	notes, err := noteMentions(ctx, w, m, in.Name)
 	if err != nil {
@@ -147,7 +146,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
-	if !in.DryRun { // vectors reveal the erased text
+	if !in.DryRun { // The vectors reveal the erased text.
 		if err := os.Remove(store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return RedactOut{}, verb.WrapError("removing the vectors", err)
 		}
@@ -156,7 +155,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if notes != "" {
 		out.RemainingPlaces = append(out.RemainingPlaces, notes)
 	}
-	// list the files next to the store, because they may also contain the text
+	// Files next to the store may also contain the text, so list them.
 	left, err := listStaleFiles(store)
 	for _, l := range left {
 		out.RemainingPlaces = append(out.RemainingPlaces, l.path)
@@ -164,7 +163,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	return out, err
 }
 
-// survivingVersions yields the versions of an entry that are not erased.
+// survivingVersions yields those versions of an entry that are not erased.
 func survivingVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for v, err := range m.Versions(ctx, name) {
@@ -188,25 +187,25 @@ type StatsIn struct{}
 type StatsOut struct {
 	Store     string         `json:"store"`
 	Entries   int            `json:"entries"`
-	Bytes     int64          `json:"bytes"` // size of the file
-	UsedBytes int64          `json:"used"`  // size of the file without free space
+	Bytes     int64          `json:"bytes"` // size of the store's file, in bytes
+	UsedBytes int64          `json:"used"`  // size of the file without its free space, in bytes
 	Content   int64          `json:"content_bytes"`
 	FirstSeq  uint64         `json:"first_change"`
 	LastSeq   uint64         `json:"last_change"`
-	Head      string         `json:"head,omitempty"`   // hash of the chain at the last change
-	Oldest    string         `json:"oldest,omitempty"` // creation of the oldest entry, RFC 3339
+	Head      string         `json:"head,omitempty"`   // hash of the chain after the last change
+	Oldest    string         `json:"oldest,omitempty"` // creation time of the oldest entry (RFC 3339)
 	Newest    string         `json:"newest,omitempty"`
 	Kinds     map[string]int `json:"kinds"`
 	Projects  map[string]int `json:"projects"`
 	Tags      map[string]int `json:"tags"`
 
-	WaitingProposals int `json:"inbox,omitempty"` // proposals of past sessions
+	WaitingProposals int `json:"inbox,omitempty"` // number of waiting proposals from past sessions
 
-	HasOwnLayout bool `json:"-"` // the store is a single file that includes its changes
+	HasOwnLayout bool `json:"-"` // The memory has oxbow's own layout, a single file with the history.
 }
 
-// Stats returns the statistics of the memory: its size and changes, the number of entries of each kind, project and
-// tag, and the number of waiting proposals. The size and the changes are left out if the store does not support them.
+// Stats returns the size of the memory, its changes, the number of entries of each kind, project and tag, and the
+// number of waiting proposals. If the store does not know its size or its changes, they are omitted.
 func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -247,7 +246,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	file, err := archiveFile(w)
 	hasArchive := err == nil && file != ""
 	if hasArchive && w.Sessions != nil {
-		if a, err := w.Sessions(ctx); err == nil { // otherwise doctor reports the error
+		if a, err := w.Sessions(ctx); err == nil { // Ignore an error, because the verb doctor reports it.
 			out.WaitingProposals, _ = inbox.CountOpen(ctx, a.Memory)
 		}
 	}

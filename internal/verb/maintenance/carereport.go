@@ -1,4 +1,4 @@
-// This file describes the answers of the verbs that compact, recover and measure a memory.
+// This file writes the reports of the verbs compact, recover and stats.
 
 package maintenance
 
@@ -11,15 +11,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// countText returns a number and its noun as a value of a report.
+// countText returns a number with its noun, for a report.
 func countText(n int, singular, plural string) report.Words {
 	return report.Words(text.FormatCount(n, singular, plural))
 }
 
-// sizeText returns a number of bytes in the form for a report.
+// sizeText returns a number of bytes as text for a report.
 func sizeText(bytes int64) report.Words { return report.Words(text.FormatBytes(bytes)) }
 
-// DroppedCounts returns how many changes and entry versions a compaction drops.
+// DroppedCounts returns a text that says how many changes and versions are dropped.
 func (o CompactOut) DroppedCounts() string {
 	return text.FormatCount(
 		o.Changes,
@@ -32,7 +32,7 @@ func (o CompactOut) DroppedCounts() string {
 	)
 }
 
-// Report tells what was, or would be, dropped.
+// Report says what was dropped, or would be by a dry run.
 func (o CompactOut) Report() (r report.Report) {
 	if o.Changes == 0 && o.Versions == 0 {
 		r.AddLinef("there is no history from before %s to drop; nothing was changed", report.TimeValue(o.CutoffTime))
@@ -56,10 +56,10 @@ func (o CompactOut) Report() (r report.Report) {
 	return r
 }
 
-// maxLostRanges is the maximum number of ranges that are listed for lost changes.
+// maxLostRanges is the maximum number of ranges of lost changes that are listed.
 const maxLostRanges = 20
 
-// Report tells which data was saved, which was lost, and how to continue.
+// Report says what was saved, what was lost, and what to do next.
 func (o RecoverOut) Report() (r report.Report) {
 	if o.IsSound && o.Backup == "" {
 		r.AddLinef("%s is sound: there is nothing to recover", o.Store)
@@ -83,7 +83,7 @@ func (o RecoverOut) Report() (r report.Report) {
 		}
 		return r
 	}
-	if o.DamagedFile != "" { // otherwise there was no archive
+	if o.DamagedFile != "" { // Without a damaged file, the archive did not exist before.
 		was := report.Words("damaged file")
 		if o.Backup != "" {
 			was = "file that was there"
@@ -99,7 +99,7 @@ func (o RecoverOut) Report() (r report.Report) {
 	return r
 }
 
-// addLostChanges adds the changes that could not be saved.
+// addLostChanges adds the ranges of changes that could not be saved.
 func (o RecoverOut) addLostChanges(r *report.Report) {
 	switch {
 	case o.IsSound && len(o.LostChanges) > 0:
@@ -134,7 +134,7 @@ func (o RecoverOut) addLostChanges(r *report.Report) {
 	}
 }
 
-// Report tells which missing changes were given up, and that their numbers are used again.
+// Report says which missing changes were given up, and that their numbers are used again.
 func (o AcceptOut) Report() (r report.Report) {
 	if !o.Accepted {
 		r.AddLinef("%s did not go back: there is nothing to accept", o.Store)
@@ -150,7 +150,7 @@ func (o AcceptOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows how much the memory contains.
+// Report describes the size and the content of the memory.
 func (o StatsOut) Report() (r report.Report) {
 	fields := report.Fields{Cells: []report.Cell{
 		{Name: "store", Value: o.Store},
@@ -183,8 +183,8 @@ func (o StatsOut) Report() (r report.Report) {
 	return r
 }
 
-// mostFrequentWords returns the n words with the highest counts, and then the number of remaining words. It returns
-// nil if counts is empty.
+// mostFrequentWords returns the n words with the highest counts and the number of the other words, as the value of a
+// report. It returns nil if there are no words.
 func mostFrequentWords(counts map[string]int, n int) any {
 	all := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })

@@ -1,4 +1,4 @@
-// This file implements the verb check, which compares a memory's file with the memory's answers.
+// This file implements the verb check, which compares the files of a memory with the entries that the memory returns.
 
 package maintenance
 
@@ -24,8 +24,7 @@ type CheckIn struct {
 	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
 }
 
-// CheckAll examines the whole memory, the working tree's annotations, and the archive of
-// sessions.
+// CheckAll checks the memory, the annotations of the working tree, and the archive of sessions.
 func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
@@ -54,7 +53,7 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 	return out, nil
 }
 
-// nothingToCheckError returns the error for a check that found nothing to examine.
+// nothingToCheckError returns the error if there is nothing that could be checked, otherwise nil.
 func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 	if !o.IsMissing || !o.OK {
 		return nil
@@ -67,7 +66,7 @@ func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 	return nil
 }
 
-// addAliasNotes adds a note for each word that identifies two entries.
+// addAliasNotes adds a note about each word that is the name or alias of two entries.
 func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
 	if o.IsMissing {
 		return nil
@@ -88,8 +87,8 @@ func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
 	return nil
 }
 
-// checkAnnotations examines the working tree's sidecars (the files with annotations). It
-// returns nil if none exist.
+// checkAnnotations checks the files with the annotations of the working tree (sidecars). It returns nil if there are
+// none.
 func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -113,8 +112,7 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	return out, nil
 }
 
-// archiveFile returns the path of the sessions archive, or "" if the archive does not
-// exist.
+// archiveFile returns the path of the archive of sessions, or "" if it does not exist.
 func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
@@ -133,14 +131,14 @@ func archiveFile(w *verb.Workspace) (string, error) {
 	return file, nil
 }
 
-// ArchiveRepairAdvice returns advice for a damaged archive of sessions.
+// ArchiveRepairAdvice tells the user how to repair a damaged archive of sessions.
 func ArchiveRepairAdvice(file string) string {
 	return "oxbow --home " + text.ShellQuote(file) +
 		" recover --replace saves what can be read; or move the file away, and oxbow session import reads what the " +
 		"clients still have"
 }
 
-// checkStoreFunc examines the store in a file, and calls the functions with the open store.
+// checkStoreFunc checks the store in a file and calls the functions in also with the open store.
 type checkStoreFunc func(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -148,8 +146,8 @@ type checkStoreFunc func(
 	also ...func(*oxbow.Memory) error,
 ) (oxbow.CheckReport, error)
 
-// checkSessions examines the archive of sessions. examine is [checkStoreFile] or [openStoreFile]. If the archive
-// does not exist, checkSessions returns nil.
+// checkSessions checks the archive of sessions with examine, which is [checkStoreFile] or [openStoreFile]. It returns
+// nil if the archive does not exist.
 func checkSessions(ctx context.Context, w *verb.Workspace, examine checkStoreFunc) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {
@@ -177,7 +175,8 @@ func checkSessions(ctx context.Context, w *verb.Workspace, examine checkStoreFun
 	}
 	out.Entries, out.Bytes = r.Entries, r.Bytes
 	for _, p := range verb.ProblemsOfCheck(r) {
-		if strings.Contains(p.Mend, "oxbow recover") { // this advice would recover the memory instead of the archive
+		// Replace this advice, because it would recover the memory and not the archive.
+		if strings.Contains(p.Mend, "oxbow recover") {
 			p.Mend = ArchiveRepairAdvice(file)
 		}
 		out.Problems = append(out.Problems, p)

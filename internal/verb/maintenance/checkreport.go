@@ -1,4 +1,4 @@
-// This file describes the answer of a check.
+// This file writes the report of a check.
 
 package maintenance
 
@@ -10,12 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// sidecarRepairAdvice is advice for sidecars with damaged lines.
+// sidecarRepairAdvice tells the user how to repair files of annotations with damaged lines.
 const sidecarRepairAdvice = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
 	"git checkout an older version of the file"
 
-// Report says whether the memory, the annotations and the archive of sessions are sound. Only the problems of the
-// memory itself decide whether the memory is called sound.
+// Report says whether the memory, the annotations and the archive of sessions are sound. Problems of the annotations
+// and the archive do not affect what it says about the memory.
 func (o CheckOut) Report() (r report.Report) {
 	if len(o.Problems) > 0 {
 		r.Append(o.problemReport())
@@ -41,7 +41,7 @@ func (o CheckOut) problemReport() (r report.Report) {
 	return r
 }
 
-// checkedReport tells what was checked.
+// checkedReport says what was checked.
 func (o CheckOut) checkedReport() (r report.Report) {
 	if o.IsMissing {
 		r.AddNotef("there is no memory in %s yet", filepath.Dir(o.Store))
@@ -63,7 +63,7 @@ func (o CheckOut) checkedReport() (r report.Report) {
 	return r
 }
 
-// remarkReport returns the notes of the check, and a note about torn tails that were kept. Neither is damage.
+// remarkReport lists the notes of the check, and the torn tails of the log that were kept. Neither is damage.
 func (o CheckOut) remarkReport() (r report.Report) {
 	for _, n := range o.Notes {
 		r.AddNotef("%s", report.Words(n))
@@ -79,7 +79,7 @@ func (o CheckOut) remarkReport() (r report.Report) {
 	return r
 }
 
-// addProblems adds the problems of a store to a report, each with its remedy.
+// addProblems adds each problem of a store with its remedy.
 func addProblems(r *report.Report, store string, problems []verb.Problem) {
 	r.AddLinef("%s has %s:", store, report.Words(text.FormatCount(len(problems), "problem", "problems")))
 	for _, p := range problems {
@@ -94,7 +94,7 @@ func addProblems(r *report.Report, store string, problems []verb.Problem) {
 	}
 }
 
-// makeReport says whether the annotations are sound.
+// makeReport says whether the files of annotations are sound.
 func (c *AnnotationsCheck) makeReport() (r report.Report) {
 	if n := len(c.Problems); n > 0 {
 		r.AddLinef("the annotations have %s:", report.Words(text.FormatCount(n, "problem", "problems")))

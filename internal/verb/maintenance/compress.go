@@ -1,4 +1,5 @@
-// This file implements the verb compress, which shortens the files of homes in other layouts, and its undo.
+// This file implements the verbs compress, which shortens the files of a home in another layout, and decompress, which
+// takes this back.
 
 package maintenance
 
@@ -11,16 +12,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Errors of Compress and Decompress for a home with a layout that cannot do this, and for a caller that sees only a
-// part of the memory. They match [oxbow.ErrUnsupported].
+// These errors are returned if the layout of the home cannot be compressed, or if the caller sees only a part of the
+// memory. They match [oxbow.ErrUnsupported].
 var (
 	ErrNoDays      = fmt.Errorf("compressing: %w: the memory is not laid out by days", oxbow.ErrUnsupported)
 	ErrNoWholeFile = fmt.Errorf("compressing: %w: it has no file that is whole before the model and grows",
 		oxbow.ErrUnsupported)
 )
 
-// CompressIn is the argument of Compress. MaxTokens is for a home with a file that is always in the context. The other
-// fields are for a home with days.
+// CompressIn is the argument of Compress. MaxTokens is used for a home with a file that is always in the context. The
+// other fields are used for a home with daily logs.
 type CompressIn struct {
 	MaxTokens *int     `json:"max_tokens,omitempty"                 usage:"At most so many tokens of the file that a model always receives."`
 	Span      string   `json:"span,omitempty"                       usage:"Length of the periods: week or month; the shortest by default."`
@@ -34,13 +35,14 @@ type CompressIn struct {
 // CompressOut is the result of Compress and Decompress.
 type CompressOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
-	Digests []verb.Digest `json:"digests"`          // digests of periods
-	Tidied  *verb.Tidied  `json:"tidied,omitempty"` // change of the file that is always in the context
+	Digests []verb.Digest `json:"digests"` // digests that replace the logs of periods
+	// change of the file that is always in the context (nil without such a file)
+	Tidied *verb.Tidied `json:"tidied,omitempty"`
 }
 
 // Compress shortens the files of a home in another layout. If the layout cannot do this, or if the caller sees only a
-// part of the memory, the error is ErrNoDays or ErrNoWholeFile. After an error, the result contains the digests that
-// were made before.
+// part of the memory, the error is ErrNoDays or ErrNoWholeFile. If it fails later, the result contains the digests
+// that were made before.
 func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out CompressOut, err error) {
 	out = CompressOut{DryRun: in.DryRun, Digests: []verb.Digest{}}
 	ctx = w.WithSource(ctx)
@@ -67,8 +69,8 @@ func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out Compre
 	return out, err
 }
 
-// groupTexts returns the texts of a digest by group. A single text without a group is the text of a digest with a
-// single group.
+// groupTexts returns the text of each group of a digest. If there is a single text without a group, it is the text of
+// the only group.
 func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in CompressIn) (map[string]string, error) {
 	groups := in.Groups
 	switch {
@@ -78,7 +80,7 @@ func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in C
 		return nil, &oxbow.InvalidError{Field: "texts", Reason: "are for one period; say which"}
 	case len(groups) == 0 && len(in.Texts) == 1:
 		r.Dry = true
-		r.Over = cmp.Or(r.Over, 1) // with a text, all logs are shortened
+		r.Over = cmp.Or(r.Over, 1) // If the caller passes a text, logs of any length are shortened.
 		would, err := c.Compress(ctx, r)
 		if err != nil {
 			return nil, err
@@ -103,7 +105,7 @@ func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in C
 	return texts, nil
 }
 
-// compressFile shortens the file that is always in the context.
+// compressFile shortens the file that is always in the context to in.MaxTokens.
 func compressFile(ctx context.Context, w *verb.Workspace, in CompressIn, out CompressOut) (CompressOut, error) {
 	hasOthers := in.Span != "" || in.Period != "" || in.Over != 0 || len(in.Texts)+len(in.Groups) > 0
 	switch {
@@ -141,8 +143,8 @@ type DecompressIn struct {
 	DryRun bool     `json:"dry_run,omitempty" usage:"Show what would be taken back and change nothing."`
 }
 
-// Decompress takes digests back and restores the files that they replaced. After an error, the result contains the
-// digests that were taken back before.
+// Decompress removes digests and restores the logs that they replaced. If it fails, the result contains the digests
+// that were removed before.
 func Decompress(ctx context.Context, w *verb.Workspace, in DecompressIn) (CompressOut, error) {
 	out := CompressOut{DryRun: in.DryRun, Digests: []verb.Digest{}}
 	c, err := compressor(w, verb.Write.UnlessDryRun(in.DryRun))

@@ -1,5 +1,4 @@
-// This file implements the verb consolidate, which removes entries that another entry makes
-// superfluous.
+// This file implements the verb consolidate, which removes entries that repeat other entries.
 
 package maintenance
 
@@ -23,12 +22,12 @@ type ConsolidateIn struct {
 type ConsolidateOut struct {
 	verb.Tidied
 
-	// Dropped are the removed entries. It is empty if the home has a layout that shortens its own files.
+	// Dropped lists the removed entries. It is empty if the layout shortens its own files.
 	Dropped []duplicate.Duplicate
 }
 
-// Consolidate removes the entries that another entry makes superfluous, in a single change. If the home has a layout
-// that shortens its own files, it removes facts from these files.
+// Consolidate removes, in one change, the entries that repeat other entries. If the layout shortens its own files, it
+// instead removes repeated facts from these files.
 func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
 	how := verb.Write.UnlessDryRun(in.DryRun)
 	home, isTidier, err := w.Tidier(how)
@@ -67,7 +66,7 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 	return out, duplicate.RemoveDuplicates(ctx, m, out.Dropped, in.DryRun)
 }
 
-// consolidateHome removes facts from the files of a home that shortens its own files.
+// consolidateHome removes repeated facts from the files of a home whose layout can do this.
 func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (verb.Tidied, error) {
 	if in.Over <= 0 {
 		return home.Consolidate(ctx, in.DryRun)

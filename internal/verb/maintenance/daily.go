@@ -1,4 +1,4 @@
-// This file counts the changes and the entries of each day.
+// This file counts the changes and the entries for each day.
 
 package maintenance
 
@@ -16,17 +16,17 @@ import (
 
 // DailyIn is the argument of CountByDay.
 type DailyIn struct {
-	Starts []time.Time // start of each day, ascending; the last day ends now
+	Starts []time.Time // beginning of each day, ascending; the last day ends now
 }
 
-// DailyOut has one number for each day.
+// DailyOut contains a number for each day.
 type DailyOut struct {
-	Changes []int // changes that were made on the day (nil if the store does not number its changes)
-	Entries []int // entries that were created before the end of the day
+	Changes []int // number of changes on each day (nil if the store does not number its changes)
+	Entries []int // number of entries that were created before the end of each day
 }
 
-// CountByDay counts the changes and the entries of days. It reads neither the changes nor the contents of the
-// entries, but looks up the number of the first change of each day.
+// CountByDay counts the changes and the entries for each day. It does not read the changes. It looks up the number of
+// the first change of each day.
 func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -47,9 +47,9 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 	return out, nil
 }
 
-// dailyChanges returns the number of changes on each day. starts has the beginnings of the days in ascending order,
-// and the last day ends now. A day has 0 changes if a compaction has dropped them. The result is nil if the caller may
-// see only a part of the memory.
+// dailyChanges returns the number of changes on each day. starts contains the beginnings of the days in ascending
+// order, and the last day ends now. If a compaction has dropped the changes of a day, its number is 0. If the caller
+// may see only a part of the memory, the result is nil.
 func dailyChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -57,18 +57,18 @@ func dailyChanges(
 	starts []time.Time,
 ) (counts []int, err error) {
 	stats, err := m.Stats(ctx)
-	if errors.Is(err, oxbow.ErrUnsupported) { // the caller may see only a part of the memory
+	if errors.Is(err, oxbow.ErrUnsupported) { // The caller may see only a part of the memory.
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	counts = make([]int, len(starts))
-	none := max(stats.First, 1) - 1 // number of the last change before those that the history has
+	none := max(stats.First, 1) - 1 // number of the last change before the first change that the history contains
 	next := stats.Last              // number of the last change before the following day
 	for i, start := range slices.Backward(starts) {
 		before, err := h.SeqAt(ctx, start.Add(-1))
-		if errors.Is(err, oxbow.ErrNotFound) { // a compaction has dropped the changes before that time
+		if errors.Is(err, oxbow.ErrNotFound) { // A compaction has dropped the changes before this time.
 			before, err = none, nil
 		}
 		if err != nil {
@@ -86,14 +86,14 @@ func dailyChanges(
 // dailyEntries counts the entries that were created before the end of each day.
 func dailyEntries(ctx context.Context, m *oxbow.Memory, starts []time.Time) (counts []int, err error) {
 	err = heads.View(ctx, m.Store(), heads.Needs{}, func(all heads.List) error {
-		counts = make([]int, len(starts)) // View may call this function a second time
+		counts = make([]int, len(starts)) // Begin again, because View may call this function a second time.
 		for h, err := range all.All {
 			if err != nil {
 				return err
 			}
 			day, isStart := slices.BinarySearchFunc(starts, h.Entry.Created, time.Time.Compare)
 			if !isStart {
-				day-- // the day that began before
+				day-- // Continue with the day before.
 			}
 			counts[min(max(day, 0), len(counts)-1)]++
 		}

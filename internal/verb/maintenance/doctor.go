@@ -1,5 +1,5 @@
-// This file implements the verb doctor, which finds problems of a memory and its surroundings and
-// gives advice.
+// This file implements the verb doctor, which looks for problems of a memory and of its surroundings and says how to
+// solve them.
 
 package maintenance
 
@@ -14,19 +14,19 @@ import (
 type DoctorIn struct {
 	Full bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
 
-	// Clients inspects the configuration of agents' clients. If it is nil, the check is less
-	// complete.
+	// Clients checks the configuration of the agents' clients. If it is nil, servers in this configuration are not
+	// started.
 	Clients *setup.Inspection `json:"-"`
 
-	// CheckNames returns the result of check, or an earlier result for the same last change. If it is nil, check is
-	// called. It lets a server check the names only after the memory has changed.
+	// CheckNames returns the result of check, or an earlier result if the last change is the same. With it, a server
+	// checks the names only after the memory has changed. If it is nil, check is called each time.
 	CheckNames nameCheckFunc `json:"-"`
 }
 
 // DoctorOut is the result of Doctor.
 type DoctorOut struct {
-	OK       bool      `json:"ok"`             // no problems (warnings are possible)
-	ReadAll  bool      `json:"full,omitempty"` // every byte of the memory was read
+	OK       bool      `json:"ok"`             // There are no problems. Warnings are possible.
+	ReadAll  bool      `json:"full,omitempty"` // The whole memory was read.
 	Home     string    `json:"home"`
 	Store    string    `json:"store"`
 	Findings []Finding `json:"findings"`
@@ -36,7 +36,7 @@ type DoctorOut struct {
 func (o DoctorOut) Failed() bool { return !o.OK }
 
 // Doctor checks a memory and its surroundings, such as the file system, the clients and the hooks. It changes nothing.
-// Each check adds findings to the result, and OK is false if a finding is a problem.
+// Each check adds a finding to the result. OK is false if one of them is a problem.
 func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -50,7 +50,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	d.addLayout()
 	d.checkFileSystem()
 	d.checkPermissions()
-	if p.HasOwnLayout() && !d.isDirForbidden { // do not check the files of other layouts
+	if p.HasOwnLayout() && !d.isDirForbidden { // Files of other layouts are not checked.
 		d.checkLock()
 		d.checkStaleFiles()
 		d.checkHooks(ctx, in.Full)

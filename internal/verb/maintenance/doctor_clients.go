@@ -1,4 +1,4 @@
-// This file adds the configuration of agents' clients to doctor's findings.
+// This file checks the configuration of the agents' clients, for the verb doctor.
 
 package maintenance
 
@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// checkClients adds findings about the clients that are set up. Only a caller that knows all options of
-// setup passes an inspection. Without an inspection, no server is started.
+// checkClients adds findings about the clients that are set up. If in is nil, it uses an inspection that starts no
+// servers.
 func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
 		in = d.clientInspection()
@@ -23,7 +23,7 @@ func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	}
 }
 
-// clientInspection returns an inspection that starts no server.
+// clientInspection returns an inspection that starts no servers.
 func (d *diagnosis) clientInspection() *setup.Inspection {
 	host := d.workspace.Host
 	user := host.Getenv("HOME")

@@ -1,5 +1,4 @@
-// This file checks the surroundings of a memory for doctor: the environment, the file system and
-// the lock.
+// This file checks the surroundings of a memory for the verb doctor: the environment, the file system and the lock.
 
 package maintenance
 
@@ -21,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// checkEnvironment reports how the home was found, and checks whether programs that start oxbow by name
-// will find this home.
+// checkEnvironment adds a finding that says how the home was found. It also checks whether programs that start oxbow
+// by name will find the same home.
 func (d *diagnosis) checkEnvironment() {
 	d.addFinding(levelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeRule)
 	if v := d.workspace.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
@@ -65,7 +64,7 @@ func (d *diagnosis) checkEnvironment() {
 	)
 }
 
-// isProgram reports whether the shell would run a file. On Windows, the name of the file decides.
+// isProgram reports whether the operating system would run a file. On Windows, this depends on the name of the file.
 func (d *diagnosis) isProgram(fi fs.FileInfo) bool {
 	if !fi.Mode().IsRegular() {
 		return false
@@ -73,7 +72,7 @@ func (d *diagnosis) isProgram(fi fs.FileInfo) bool {
 	return d.workspace.Host.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0
 }
 
-// checkTrust checks whether the home counts as the user's own, and returns the answer.
+// checkTrust adds a finding that says whether the home belongs to the user. It returns false if the home does not.
 func (d *diagnosis) checkTrust() bool {
 	v := ownership.JudgeHome(d.workspace.Host, d.place)
 	switch v.State {
@@ -97,7 +96,8 @@ func (d *diagnosis) checkTrust() bool {
 	return v.State == trust.Own || v.State == trust.Trusted
 }
 
-// addUnusedDocuments reports the documents of the home that are not used.
+// addUnusedDocuments adds a finding about the documents of the home that are withheld, because they changed since the
+// user trusted them.
 func (d *diagnosis) addUnusedDocuments() {
 	entries, err := os.ReadDir(d.place.Home)
 	hasDocuments := d.place.FoundFromDir && d.place.HasOwnLayout()
@@ -120,7 +120,7 @@ func (d *diagnosis) addUnusedDocuments() {
 	}
 }
 
-// checkGitFiles checks which files of the home git tracks, or would track after "git add".
+// checkGitFiles checks which files of the home git tracks, and which it would track after git add.
 func (d *diagnosis) checkGitFiles() {
 	if !git.IsInTree(d.place.Home) {
 		return
@@ -150,7 +150,7 @@ func (d *diagnosis) addVersion() {
 	d.addFinding(levelOK, "version", "", "oxbow %s, file format %d, %s", v.Version, v.FileFormat, v.Platform)
 }
 
-// addLayout reports the layout of the home.
+// addLayout adds a finding that names the layout of the home.
 func (d *diagnosis) addLayout() {
 	_, err := os.Stat(d.place.StorePath)
 	d.isDirForbidden = errors.Is(err, fs.ErrPermission)
@@ -164,7 +164,7 @@ func (d *diagnosis) addLayout() {
 	}
 }
 
-// checkFileSystem checks the kind of the file system and its free space.
+// checkFileSystem checks the type of the file system and the free space on it.
 func (d *diagnosis) checkFileSystem() {
 	const about = "file system"
 	f, err := d.workspace.Host.FileSystem(d.storeDir)
@@ -187,7 +187,7 @@ func (d *diagnosis) checkFileSystem() {
 			bracketed(f.Name),
 		)
 	case sysinfo.KindNetwork:
-		// A wrong value of OXBOW_NETWORK_FS is reported separately.
+		// Another finding reports a wrong value of OXBOW_NETWORK_FS.
 		if allowed, err := d.workspace.Host.IsNetworkFSAllowed(); allowed && err == nil {
 			d.addFinding(
 				levelWarning,
@@ -260,7 +260,7 @@ func bracketed(s string) string {
 	return " (" + s + ")"
 }
 
-// checkPermissions checks who may read the home, and whether this process may write to it.
+// checkPermissions checks who can read the home, and whether this process can write to it.
 func (d *diagnosis) checkPermissions() {
 	const about = "permissions"
 	before := len(d.findings)
@@ -279,7 +279,7 @@ func (d *diagnosis) checkPermissions() {
 		fi, err := os.Stat(p.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			_, err := os.Lstat(p.path) // a link to nothing is in the way of a new store
+			_, err := os.Lstat(p.path) // A link to a missing file would prevent the creation of the store.
 			d.storeExists = d.storeExists || (err == nil && !p.dir)
 			continue
 		case err != nil:
@@ -330,7 +330,7 @@ func (d *diagnosis) checkPermissions() {
 	}
 }
 
-// checkLock checks which process is writing.
+// checkLock checks which process holds the lock for writing.
 func (d *diagnosis) checkLock() {
 	const about = "lock"
 	name := filepath.Base(d.place.StorePath)
@@ -350,7 +350,7 @@ func (d *diagnosis) checkLock() {
 		return
 	}
 	defer l.Close()
-	// Hold the lock only for a moment. Another writer waits for it for seconds.
+	// Release the lock at once, because other writers wait for it.
 	got, err := l.TryLock()
 	if err != nil {
 		d.addFinding(levelUnknown, about, "", "it cannot be looked at: %v", err)

@@ -1,5 +1,4 @@
-// This file implements the checks by which doctor examines a memory: the memory's files, its
-// answers and the annotations.
+// This file checks a memory for the verb doctor: its files, its entries, and the annotations of the working tree.
 
 package maintenance
 
@@ -21,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// checkStaleFiles reports the files next to the store that an interrupted or earlier command left, each with advice
-// about what to do with the file. If the store is missing and a recovery left a file, it reports a problem.
+// checkStaleFiles adds a finding about each file next to the store that an interrupted or earlier command left, with
+// advice. If there is such a file but no store, this is a problem.
 func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
 	left, err := listStaleFiles(d.place.StorePath)
@@ -65,7 +64,8 @@ func (d *diagnosis) checkStaleFiles() {
 	}
 }
 
-// checkMemory checks whether the store can be opened, is the newest state, and is usable.
+// checkMemory checks whether the store can be opened, whether it lacks durable changes, and whether it works. If
+// readAll is set, it reads the whole store.
 func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	if !d.storeExists {
 		d.addFinding(levelOK, "store", "", "there is none yet; the first remember makes it")
@@ -110,8 +110,7 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	return nil
 }
 
-// readExtentText describes which part of a store oxbow has read in order to open the store and check the
-// names.
+// readExtentText says which part of a store oxbow has read in order to open it and to check the names.
 func readExtentText(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf(
@@ -122,7 +121,7 @@ func readExtentText(m *oxbow.Memory) string {
 	return "it opens, and every change was read"
 }
 
-// checkStore checks a store that could be opened.
+// checkStore checks an open store.
 func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	s, err := m.Stats(ctx)
 	if err != nil {
@@ -226,7 +225,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// checkAnnotations checks the sidecars of the working tree, if there are any.
+// checkAnnotations checks the files with the annotations of the working tree, if there are any.
 func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 	const about = "annotations"
 	out, err := checkAnnotations(ctx, d.workspace)
@@ -260,7 +259,7 @@ func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 	return d.checkMergeDriver(ctx)
 }
 
-// checkMergeDriver checks whether git is configured to merge sidecars.
+// checkMergeDriver checks whether git is configured to merge annotations with oxbow.
 func (d *diagnosis) checkMergeDriver(ctx context.Context) error {
 	ctx, b, err := annotations.OpenStore(ctx, d.workspace)
 	if err != nil {
@@ -268,7 +267,7 @@ func (d *diagnosis) checkMergeDriver(ctx context.Context) error {
 	}
 	s, err := b.SetUpGitMerge(ctx, annotate.SetupOptions{DryRun: true})
 	switch {
-	case errors.Is(err, oxbow.ErrUnsupported): // the tree is not a repository
+	case errors.Is(err, oxbow.ErrUnsupported): // The working tree is not in a git repository.
 		return nil
 	case err != nil:
 		d.addFinding(levelUnknown, "annotations", "", "whether git can merge them: %v", err)

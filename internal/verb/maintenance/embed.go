@@ -1,4 +1,4 @@
-// This file implements the verb embed, which makes the vectors of entries.
+// This file implements the verb embed, which computes the vectors of entries.
 
 package maintenance
 
@@ -24,12 +24,12 @@ type EmbedOut struct {
 	DryRun          bool   `json:"dry_run,omitempty"`
 	Model           string `json:"model"`
 	Endpoint        string `json:"endpoint"`
-	NewVectors      int    `json:"made"`  // vectors that were, or would be, made
-	ExistingVectors int    `json:"kept"`  // entries that already have a vector
-	Bytes           int    `json:"bytes"` // size of the texts that were, or would be, sent
+	NewVectors      int    `json:"made"`  // number of vectors that were computed, or would be by a dry run
+	ExistingVectors int    `json:"kept"`  // number of entries that already have a vector
+	Bytes           int    `json:"bytes"` // size of the texts that are sent to the endpoint, in bytes
 }
 
-// Report tells how many vectors were, or would be, made.
+// Report says how many vectors were computed, or would be by a dry run.
 func (o EmbedOut) Report() (r report.Report) {
 	r.AddLinef("%s %s of %s by %s: %s of text; %d had one", report.EffectVerb(o.DryRun, "made", "would make"),
 		report.Words(text.FormatCount(o.NewVectors, "vector", "vectors")), o.Model, o.Endpoint,
@@ -37,7 +37,7 @@ func (o EmbedOut) Report() (r report.Report) {
 	return r
 }
 
-// EmbedEntries makes the missing vectors of entries.
+// EmbedEntries computes a vector for each entry that has none. With in.DryRun, it only counts them.
 func EmbedEntries(ctx context.Context, w *verb.Workspace, in EmbedIn) (out EmbedOut, err error) {
 	v := w.Vectors
 	if v == nil {

@@ -1,4 +1,4 @@
-// This file examines a store: its records, and whether changes that were durable are still present.
+// This file checks a store: whether its records are sound, and whether it still contains all durable changes.
 
 package maintenance
 
@@ -19,14 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxUnreadFiles is the maximum number of files that check names because they are not read.
+// maxUnreadFiles is the maximum number of files that a check lists because it did not read them.
 const maxUnreadFiles = 5
 
-// CheckOut is the result of a check.
+// CheckOut is the result of the verb check.
 type CheckOut struct {
 	OK        bool           `json:"ok"`
 	Store     string         `json:"store"`
-	IsMissing bool           `json:"missing,omitempty"` // the file does not exist
+	IsMissing bool           `json:"missing,omitempty"` // The file of the store does not exist.
 	Records   int            `json:"records"`
 	Entries   int            `json:"entries"`
 	Bytes     int64          `json:"bytes"`
@@ -35,31 +35,31 @@ type CheckOut struct {
 	Head      string         `json:"head,omitempty"`
 	Problems  []verb.Problem `json:"problems"`
 	TornTails []TornTail     `json:"set_aside,omitempty"`
-	Notes     []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
+	// remarks about facts that are not damage, such as an alias of two entries
+	Notes []string `json:"notes,omitempty"`
 
-	// Annotations are the working tree's annotations (nil if it has none).
+	// Annotations is the result for the annotations of the working tree (nil if it has none).
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"`
-	// Sessions is the archive of sessions (nil if it does not exist).
+	// Sessions is the result for the archive of sessions (nil if it does not exist).
 	Sessions    *SessionsCheck      `json:"sessions,omitempty"`
 	SignedHeads *signing.HeadsCheck `json:"signed_heads,omitempty"`
-	SinceHead   *NotedHead          `json:"since,omitempty"` // the head in the argument Since
+	SinceHead   *NotedHead          `json:"since,omitempty"` // result for the hash in CheckIn.Since (nil without it)
 
-	durableSeq     uint64 // number of the last change that was durable, if known
+	durableSeq     uint64 // number of the last change that was durable (0 if it is not known)
 	lastDamagedSeq uint64 // highest number of a damaged change
-	lacksChanges   bool   // nothing is damaged, but changes that were durable are missing
+	lacksChanges   bool   // The store is sound, but durable changes are missing.
 }
 
-// Failed reports whether there is a problem.
+// Failed reports whether the check found a problem.
 func (o CheckOut) Failed() bool { return !o.OK }
 
-// TornTail is the end of an interrupted write, which was cut off and kept.
+// TornTail is the rest of an interrupted write, which was cut off the log and kept in a file.
 type TornTail struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
 }
 
-// AnnotationsCheck is the result of checking a working tree's sidecars (the
-// files with annotations).
+// AnnotationsCheck is the result of checking the files with the annotations of a working tree (sidecars).
 type AnnotationsCheck struct {
 	Files       int           `json:"files"`
 	Annotations int           `json:"annotations"`
@@ -69,7 +69,7 @@ type AnnotationsCheck struct {
 	Problems    []LineProblem `json:"problems"`
 }
 
-// LineProblem is a damaged line of a sidecar.
+// LineProblem describes a damaged line in a file of annotations.
 type LineProblem struct {
 	File        string `json:"file"`
 	Line        int    `json:"line,omitempty"`
@@ -77,7 +77,7 @@ type LineProblem struct {
 	Description string `json:"what"`
 }
 
-// Position returns the problem's place in the format that compilers use, FILE:LINE:.
+// Position returns the place of the problem as FILE:LINE:, the form that compilers use.
 func (p LineProblem) Position() string {
 	if p.Line == 0 {
 		return p.File + ":"
@@ -85,25 +85,25 @@ func (p LineProblem) Position() string {
 	return fmt.Sprintf("%s:%d:", p.File, p.Line)
 }
 
-// SessionsCheck is the result of checking the sessions archive.
+// SessionsCheck is the result of checking the archive of sessions.
 type SessionsCheck struct {
 	Store            string         `json:"store"`
 	Entries          int            `json:"entries"`
 	Bytes            int64          `json:"bytes"`
 	Problems         []verb.Problem `json:"problems"`
-	WaitingProposals int            `json:"waiting,omitempty"` // proposals in the inbox
+	WaitingProposals int            `json:"waiting,omitempty"` // number of waiting proposals in the inbox
 }
 
-// NotedHead reports which change has a hash that the user noted earlier.
+// NotedHead is a hash of the log that the user noted earlier, and the change after which the log had this hash.
 type NotedHead struct {
 	Head  string `json:"head"`
 	Found bool   `json:"found"`
-	// number of the change, or the number before the first change if the log begins later
+	// number of the change; it is the number before the first change if the hash is that of the log's beginning
 	Seq  uint64 `json:"seq"`
-	Time string `json:"time,omitempty"` // time of the change, RFC 3339
+	Time string `json:"time,omitempty"` // time of the change (RFC 3339)
 }
 
-// examineStore checks the store. Damage is reported in the result, not as an error.
+// examineStore checks the store. It reports damage in the result and not as an error.
 func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -114,7 +114,7 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	if out.IsMissing {
 		return out, nil
 	}
-	// Continue if the file is too damaged to be opened, because the check has to report this.
+	// Continue if the file is too damaged to be opened, because the check has to report the damage.
 	var damage *oxbow.CorruptError
 	if err := out.readStore(ctx, w, p); errors.As(err, &damage) {
 		out.addDamage(damage)
@@ -134,8 +134,8 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	return out, err
 }
 
-// checkFileExists reports whether the store's file is missing. A home that never had a store is
-// sound, but a home that lost its store is not.
+// checkFileExists sets IsMissing if the file of the store does not exist, and adds a problem if the home had a store
+// before.
 func (o *CheckOut) checkFileExists(p verb.Place) {
 	if missing, _ := verb.IsStoreMissing(p.StorePath); !p.HasOwnLayout() || !missing {
 		return
@@ -159,15 +159,15 @@ func (o *CheckOut) checkFileExists(p verb.Place) {
 	}
 }
 
-// readStore opens the store, reads all of it, and adds its counts and problems to o. It also adds a problem if the
-// store lacks changes that were recorded as durable.
+// readStore opens the store, reads it completely, and adds its counts and problems to o. If changes are missing that
+// the lock file records as durable, it adds a problem.
 func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return err
 	}
 	if _, serr := os.Stat(p.StorePath); p.HasOwnLayout() && serr == nil {
-		// Read this before the number of the last change, which other processes may increase.
+		// Read this number before the number of the last change, which other processes may increase.
 		o.durableSeq, err = recordedDurableSeq(p.StorePath, p.StorePath)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 		}
 	}
 	if r.Damaged {
-		return nil // only a salvage can find out whether later changes are missing
+		return nil // Only recovery can find out whether changes after the damage are missing.
 	}
 	if o.durableSeq > o.LastSeq {
 		o.lacksChanges = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
@@ -207,7 +207,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	return nil
 }
 
-// addDamage adds the damage that prevents opening the store.
+// addDamage adds the problem of damage that prevents opening the store.
 func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 	what := c.Reason
 	switch n := len(c.Lost); {
@@ -227,10 +227,9 @@ func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 	}
 }
 
-// RollbackNote returns a note with advice if the store in that file lacks changes that were durable.
-// The note is empty if the store lacks nothing.
+// RollbackNote returns a note with advice if the store in a file lacks durable changes. Otherwise the note is empty.
 func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
-	// Read this before the number of the last change, which other processes may increase.
+	// Read this number before the number of the last change, which other processes may increase.
 	had, err := recordedDurableSeq(file, file)
 	if err != nil || had == 0 {
 		return verb.Note{}
@@ -242,8 +241,8 @@ func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	return verb.Note{}
 }
 
-// checkStoreFile reads the whole store in a file, without changing anything. Then it calls the functions with the open
-// store.
+// checkStoreFile reads and checks the whole store in a file, without changing anything. Then it calls the functions in
+// checks with the open store.
 func checkStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -258,8 +257,8 @@ func checkStoreFile(
 	return r, err
 }
 
-// openStoreFile opens the store in a file, without changing anything, and calls the functions with the open store.
-// Opening a store with a snapshot reads only the last part of the file, so the report contains only sizes.
+// openStoreFile opens the store in a file, without changing anything, and calls the functions in checks with the open
+// store. If there is a snapshot, only the last part of the file is read, so the report contains only sizes.
 func openStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -278,8 +277,7 @@ func openStoreFile(
 	return oxbow.CheckReport{Path: file, Entries: stats.Entries, Bytes: stats.Bytes}, err
 }
 
-// readHeader reads a store's header. It returns the zero header if the file has no valid
-// header.
+// readHeader reads the header of a store. If the file has no valid header, it returns the zero header.
 func readHeader(store string) (h wal.Header, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -293,9 +291,8 @@ func readHeader(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// recordedDurableSeq returns the number of the last durable change of the store, as the lock file records it. It
-// returns 0 if the lock file has no number, or if the record is for a store with another identity than the store in
-// identityFile.
+// recordedDurableSeq returns the number of the last durable change according to the lock file of the store. It returns
+// 0 if the lock file contains no number, or if it is for another store than the one in identityFile.
 func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -313,5 +310,5 @@ func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	return n.DurableSeq, nil
 }
 
-// lacksChanges is the format of the message that durable changes are missing.
+// rollbackFormat is the format of the message about missing durable changes.
 const rollbackFormat = "it went back: it ends at change %d, and change %d had been written"

@@ -1,4 +1,4 @@
-// This file defines the findings of doctor.
+// This file defines the findings of the verb doctor.
 
 package maintenance
 
@@ -10,12 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Levels of a finding.
+// These are the levels of a finding.
 const (
 	levelOK      = "ok"
-	levelUnknown = "unknown" // could not be checked here
-	levelWarning = "warning" // works, but may fail later
-	levelProblem = "problem" // does not work, or loses entries
+	levelUnknown = "unknown" // This could not be checked here.
+	levelWarning = "warning" // This works now, but may fail later.
+	levelProblem = "problem" // This does not work, or entries may get lost.
 )
 
 // Finding is the result of a check by doctor.
@@ -26,32 +26,32 @@ type Finding struct {
 	Mend        string `json:"mend,omitempty"`
 }
 
-// NameCheck is the result of checking all names and aliases in a memory.
+// NameCheck is the result of checking all names and aliases of a memory.
 type NameCheck struct {
-	totalSize   int64    // total size of the names and contents in bytes
+	totalSize   int64    // total size of all names and contents, in bytes
 	sharedNames []string // names and aliases that several entries have
 }
 
-// diagnosis is the state of a doctor run.
+// diagnosis is the state of one call of the verb doctor.
 type diagnosis struct {
 	workspace      *verb.Workspace
 	place          verb.Place
-	storeDir       string // directory of the store
-	isDirForbidden bool   // the directory may not be opened
-	storeExists    bool   // the store's file exists
+	storeDir       string // directory that contains the store
+	isDirForbidden bool   // The permissions do not allow opening the directory.
+	storeExists    bool   // The file of the store exists.
 	findings       []Finding
 
-	cachedNameCheck nameCheckFunc // nil calls the check
+	cachedNameCheck nameCheckFunc // returns the result of the name check (nil always runs the check)
 }
 
-// nameCheckFunc returns the result of check, or an earlier result if the memory has not changed since.
+// nameCheckFunc returns the result of check, or an earlier result if the number of the last change is the same.
 type nameCheckFunc = func(last uint64, check func() (NameCheck, error)) (NameCheck, error)
 
 func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...any) {
 	d.findings = append(d.findings, Finding{subject, level, fmt.Sprintf(format, args...), remedy})
 }
 
-// addErrorFinding adds an error as a problem, with its remedy.
+// addErrorFinding adds an error as a problem, with the remedy that the error names.
 func (d *diagnosis) addErrorFinding(about string, err error) {
 	d.addFinding(
 		levelProblem,
@@ -62,20 +62,20 @@ func (d *diagnosis) addErrorFinding(about string, err error) {
 	)
 }
 
-// Limits in bytes: with less free space doctor reports a problem or a warning, and from largeHistory
-// on it reports a file that consists mostly of history.
+// These limits are in bytes. If there is less free space, doctor reports a problem (minFreeSpace) or a warning
+// (lowFreeSpace). It reports a store that consists mostly of history if the history has at least largeHistory bytes.
 const (
 	minFreeSpace = 1 << 20
 	lowFreeSpace = 100 << 20
 	largeHistory = 16 << 20
 
-	// A smaller index file contains only a count of recalls.
+	// A smaller index file contains only a count of recalls and no index.
 	minIndexSize = 128
 )
 
-// maxLockTime is the time after which doctor reports the holder of the lock. A writer usually holds it
-// for milliseconds. A writer that holds it for longer than this hangs, or rewrites a large store.
+// If a process holds the lock for longer than maxLockTime, doctor reports this. A writer usually holds it for
+// milliseconds. A process that holds it for longer hangs, or rewrites a large store.
 const maxLockTime = time.Minute
 
-// maxClockSkew is the allowed difference between the clocks of hosts that use the same store.
+// maxClockSkew is the maximum difference, without a warning, between the clocks of machines that share a store.
 const maxClockSkew = time.Minute

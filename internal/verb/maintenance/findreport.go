@@ -1,4 +1,4 @@
-// This file describes the answers of the verbs that look for problems and secrets, and erase texts.
+// This file writes the reports of the verbs doctor, redact and scan.
 
 package maintenance
 
@@ -43,14 +43,14 @@ func (o DoctorOut) Report() report.Report {
 	return r
 }
 
-// addRemainingPlaces adds a note that lists the places that the call could not change.
+// addRemainingPlaces adds a note about the places that the call could not change.
 func addRemainingPlaces(r *report.Report, places []string) {
 	if len(places) > 0 {
 		r.AddNotef("what it does not reach:%s", report.Lines(places))
 	}
 }
 
-// Report tells how many versions were, or would be, erased.
+// Report says how many versions were erased, or would be by a dry run.
 func (o RedactOut) Report() (r report.Report) {
 	r.AddLinef(
 		"%s %s of %s",
@@ -62,7 +62,7 @@ func (o RedactOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the places of the secrets, and tells how many were, or would be, replaced.
+// Report lists where secrets were found, and says how many were replaced, or would be by a dry run.
 func (o ScanOut) Report() (r report.Report) {
 	for _, f := range o.FoundSecrets {
 		r.AddLinef("%s: %s (%s)", secretOwner(f), report.Words(f.Rule), secretPlace(f))
@@ -99,7 +99,7 @@ func secretOwner(f verb.FoundSecret) report.Sentence {
 	return report.Sentencef("%s@%d", report.Name(f.Name), f.Version)
 }
 
-// secretPlace describes the place of a secret within its owner.
+// secretPlace says where in a version, a change or a file the secret is.
 func secretPlace(f verb.FoundSecret) report.Sentence {
 	place := report.Sentencef("%s", report.Words(f.Part))
 	if f.Line > 0 {

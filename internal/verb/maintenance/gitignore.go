@@ -1,4 +1,4 @@
-// This file writes and checks the .gitignore of a home in a repository.
+// This file writes and checks the file .gitignore of a home in a git repository.
 
 package maintenance
 
@@ -14,18 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ignoreLines are the .gitignore lines for files that git must not track. These are all files whose
-// names begin with the store's name, tokens, and texts that an editor could not save.
-// Annotations, profiles and skills may be shared.
+// ignoreLines are the lines of .gitignore for files that git must not track: all files whose names begin with the name
+// of the store or the archive, keys and tokens, and texts that an editor could not save. Annotations, profiles and
+// skills may be tracked.
 var ignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// ignoredTokenDrafts is the line for the temporary file of a token, which a killed writer may leave.
-// Doctor does not require the line, because homes from earlier versions lack it.
+// ignoredTokenDrafts is the line for the temporary file of a token, which a killed process may leave. Doctor does not
+// report it as missing, because homes from earlier versions do not contain it.
 const ignoredTokenDrafts = "token.*.tmp"
 
-// WriteGitignore creates the home and its .gitignore, if the home is in a git working tree or in a
-// directory that may become one. It does not change an existing .gitignore. Doctor reports which
-// lines are missing there.
+// WriteGitignore creates a home and its .gitignore, if the home is in a git working tree or in a directory that may
+// become one. It does not change an existing .gitignore, but doctor reports the lines that are missing in it.
 func WriteGitignore(home string) error {
 	if !git.IsInTree(home) && filepath.Base(home) != ".oxbow" {
 		return nil
@@ -45,7 +44,7 @@ func WriteGitignore(home string) error {
 	return verb.WrapError("writing .gitignore", err)
 }
 
-// missingIgnores returns the lines that are missing from a home's .gitignore.
+// missingIgnores returns those of ignoreLines that the .gitignore of a home does not contain.
 func missingIgnores(home string) []string {
 	b, err := os.ReadFile(filepath.Join(home, ".gitignore"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// This file records failures of hooks, which print nothing themselves, and lets doctor report them.
+// This file records the failures of hooks, which print nothing themselves, so that the verb doctor can report them.
 
 package maintenance
 
@@ -22,27 +22,28 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// HookFailure is a failure of a hook.
+// HookFailure is the failure of a hook that a client ran.
 type HookFailure struct {
 	Client string    `json:"client"`
 	Error  string    `json:"error"`
 	Time   time.Time `json:"time"`
 }
 
-// failureLifetime is the time for which doctor reports a failure.
+// Doctor reports a failure for failureLifetime.
 const failureLifetime = 7 * 24 * time.Hour
 
 func failureFile(home string) string {
 	return filepath.Join(home, session.SpoolDir, "failure.json")
 }
 
-// Save stores the failure for doctor, in place of the last failure. It does nothing if the home
-// does not exist or is not writable.
+// Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home does not exist or
+// cannot be written to.
 func (f HookFailure) Save(home string) {
-	var cleaner *screen.Cleaner // has no key, because nobody compares the marks in a failure
+	// The cleaner has no key, because the marks that replace secrets are never compared here.
+	var cleaner *screen.Cleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
 	f.Error = cleaner.CleanText(f.Error)
-	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may exist already
+	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // The directory may exist already.
 	dir, err := vfs.Dir(filepath.Dir(failureFile(home)))
 	if err != nil {
 		return
@@ -51,12 +52,12 @@ func (f HookFailure) Save(home string) {
 	vfs.RemoveDrafts(dir, filepath.Base(failureFile(home)))
 	if b, err := json.Marshal(f); err == nil &&
 		vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
-		_ = os.WriteFile(failureFile(home), nil, 0o600) // an empty file fits even on a full disk
+		_ = os.WriteFile(failureFile(home), nil, 0o600) // If the disk is full, an empty file can still be created.
 	}
 }
 
-// lastFailure returns the last failure of a hook. If the disk was full, the file has no content, and only the time of
-// the failure is known.
+// lastFailure returns the last failure of a hook. If the disk was full, only its time is known. ok is false if there
+// was no recent failure.
 func lastFailure(home string) (f HookFailure, ok bool) {
 	b, err := os.ReadFile(failureFile(home))
 	if err != nil || json.Unmarshal(b, &f) == nil {
@@ -69,7 +70,7 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 	return HookFailure{"a client", "why could not be written either, as on a full disk", fi.ModTime()}, true
 }
 
-// checkFingerprints reports whether fingerprints of texts that agents have read were lost.
+// checkFingerprints adds a finding if fingerprints of texts that agents have read were lost.
 func (d *diagnosis) checkFingerprints(spool string) {
 	l, ok := fingerprint.File{Dir: spool, Now: d.workspace.CurrentTime}.LastLoss()
 	if !ok {
@@ -81,8 +82,8 @@ func (d *diagnosis) checkFingerprints(spool string) {
 		d.workspace.FormatDate(l.Time), l.Reason, d.workspace.FormatDate(l.EndTime))
 }
 
-// checkHooks checks the spool and the archive, to which hooks write, and reports the last failure of a hook. If
-// readAll is set, it reads the whole archive.
+// checkHooks checks the spool and the archive, to which hooks write, and adds a finding about the last failure of a
+// hook. If readAll is set, it reads the whole archive.
 func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	const about = "hooks"
 	spool := filepath.Join(d.storeDir, session.SpoolDir)
@@ -137,7 +138,7 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	}
 }
 
-// checkSwitches reports which hooks are switched off.
+// checkSwitches adds a finding that says which hooks are switched off.
 func (d *diagnosis) checkSwitches() {
 	const about, mend = "hooks", "remove that file"
 	getenv := func(string) string { return "" }

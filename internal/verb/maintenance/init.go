@@ -19,30 +19,31 @@ type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
 	KeyFiles
 
-	// OuterHome is the home in a parent directory that was found from here until now, or "".
+	// OuterHome is the home in a parent directory that was used here until now, or "".
 	OuterHome string `json:"-"`
 
-	// CreateLayoutFiles creates the missing files of a home with another layout, and returns their names.
+	// CreateLayoutFiles creates the missing files of a home in another layout, and returns their names. It is nil for
+	// oxbow's own layout.
 	CreateLayoutFiles func(ctx context.Context) ([]string, error) `json:"-"`
 }
 
 // InitOut is the result of InitHome.
 type InitOut struct {
-	Layout string   `json:"dialect,omitempty"` // "" for oxbow's own layout
-	Files  []string `json:"files,omitempty"`   // files that were created, in another layout
+	Layout string   `json:"dialect,omitempty"` // name of the layout ("" for oxbow's own layout)
+	Files  []string `json:"files,omitempty"`   // files that were created for another layout
 	Home   string   `json:"home"`
-	IsNew  bool     `json:"made"`            // the home is new
-	Store  string   `json:"store,omitempty"` // "" in another layout
-	// Home in a parent directory that can no longer be found from here.
+	IsNew  bool     `json:"made"`            // The home did not exist before.
+	Store  string   `json:"store,omitempty"` // path of the store ("" in another layout)
+	// Home in a parent directory that is not used here any more, because the new home is nearer.
 	HiddenHome string `json:"hidden_home,omitempty"`
 
-	Backup  string `json:"from,omitempty"` // the backup that the home was made from
+	Backup  string `json:"from,omitempty"` // backup from which the home was created ("" without one)
 	Entries int    `json:"entries,omitempty"`
 	LastSeq uint64 `json:"last_change,omitempty"`
 }
 
-// InitHome creates the home with an empty memory. If there is a home already, it only checks that the
-// memory can be opened.
+// InitHome creates a home with an empty memory. If the home exists already, InitHome only checks that its memory can
+// be opened.
 func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -87,8 +88,8 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 	return out, err
 }
 
-// initFrom creates a home whose memory is a copy of the backup in.From. It returns an error if the home already has a
-// store, or if the backup is damaged.
+// initFrom creates a home whose memory is the copy in the backup in.From. It fails if the home already has a store or
+// if the backup is damaged.
 func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
 	other := "oxbow recover " + text.ShellQuote(in.From) +
 		" --replace puts it in the place of the memory there; --home DIR names another home"
@@ -111,7 +112,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	}
 	if err != nil {
 		if serr != nil {
-			_ = os.Remove(p.Home) // fails if the directory is not empty
+			_ = os.Remove(p.Home) // This fails, as intended, if the directory is not empty.
 		}
 		return out, err
 	}
@@ -123,7 +124,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	if err != nil {
 		return out, err
 	}
-	// Another store of that name may have been here before.
+	// Another store with this name may have existed here before.
 	if err := continueFromLast(ctx, w, m, p.StorePath); err != nil {
 		return out, verb.WrapError("accepting what was restored", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// checkNames reports names and aliases that several entries have. It returns the total size of the names and
-// contents in bytes. The number of the memory's last change is last.
+// checkNames adds a finding about names and aliases that several entries have. It returns the total size of the names
+// and contents in bytes. last is the number of the memory's last change.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64) (size int64, err error) {
 	check := func() (NameCheck, error) { return checkAllNames(ctx, m) }
 	keep := d.cachedNameCheck

@@ -36,25 +36,27 @@ type RecoverIn struct {
 
 // RecoverOut is the result of Recover.
 type RecoverOut struct {
-	Store         string      `json:"store"`
-	Backup        string      `json:"from,omitempty"`  // path of the backup that was read, if any
-	IsSound       bool        `json:"sound,omitempty"` // the store is not damaged
-	OutputFile    string      `json:"out,omitempty"`   // the file with the saved entries
+	Store string `json:"store"`
+	// path of the backup that was read ("" if the memory itself was read)
+	Backup        string      `json:"from,omitempty"`
+	IsSound       bool        `json:"sound,omitempty"` // The store is not damaged.
+	OutputFile    string      `json:"out,omitempty"`   // file with the saved entries
 	Entries       int         `json:"entries"`
 	Changes       int         `json:"changes"` // number of changes that were read
 	FirstSeq      uint64      `json:"first_change"`
-	LastSeq       uint64      `json:"last_change"` // last change that was read
-	LostChanges   [][2]uint64 `json:"lost"`        // missing changes, as first and last number of each gap
+	LastSeq       uint64      `json:"last_change"` // number of the last change that was read
+	LostChanges   [][2]uint64 `json:"lost"`        // first and last number of each range of missing changes
 	BadBytes      int64       `json:"bad_bytes"`
 	HeaderDamaged bool        `json:"header_damaged"`
-	BaseDamaged   bool        `json:"base_damaged"`      // entries from a compacted part of the log are missing
-	DamagedFile   string      `json:"damaged,omitempty"` // path of the damaged file after it was replaced
+	BaseDamaged   bool        `json:"base_damaged"` // Entries are missing from the compacted part of the log.
+	// path at which the damaged file is kept after it was replaced
+	DamagedFile string `json:"damaged,omitempty"`
 
-	durableSeq uint64 // number of the last change that was durable, if known
+	durableSeq uint64 // number of the last change that was durable (0 if it is not known)
 }
 
-// Recover saves the readable part of a damaged memory to a new file. If Replace is set, the new
-// file replaces the damaged file. If File is set, Recover reads a backup instead.
+// Recover saves the readable part of a damaged memory in a new file. If in.Replace is set, the new file replaces the
+// damaged file. If in.File is set, Recover reads this backup and not the memory.
 func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
@@ -96,9 +98,9 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	return out, nil
 }
 
-// addLostTail adds the changes between the last recovered change and the change with the number durableSeq to the list
-// of lost changes. The contents of these changes are unknown. Their numbers are known from later records in the file,
-// or from the lock file.
+// addLostTail adds a range of lost changes: those after the last recovered change, up to the change with the number
+// durableSeq. Their contents are unknown. Their numbers are known from other records in the file or from the lock
+// file.
 func (o *RecoverOut) addLostTail(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {
@@ -106,8 +108,7 @@ func (o *RecoverOut) addLostTail(durableSeq uint64) {
 	}
 }
 
-// recoverBackup saves the contents of a backup to a new file. If Replace is set, the new file
-// replaces the memory.
+// recoverBackup saves the content of a backup in a new file. If in.Replace is set, the new file replaces the memory.
 func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out RecoverOut, err error) {
 	store, err := in.restoreTarget(w)
 	if err != nil {
@@ -121,7 +122,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			// Opening the archive in the usual way would import new turns.
+			// Opening the archive in the usual way would import new turns into it.
 			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
@@ -138,8 +139,8 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 	return out, err
 }
 
-// writeBackupContent writes the contents of a backup to the file in.Out, or to an unused name next to the
-// store. Damaged parts are left out and counted, as in a damaged memory.
+// writeBackupContent writes the content of a backup to the file in.Out, or to an unused name next to the store if
+// in.Out is "". Damaged parts are left out and counted.
 func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
@@ -176,8 +177,7 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	return o, err
 }
 
-// restoreTarget returns the path that a backup is restored to: the memory, or the archive of sessions
-// next to it.
+// restoreTarget returns the path of the store to which a backup is restored: the memory, or the archive of sessions.
 func (in RecoverIn) restoreTarget(w *verb.Workspace) (string, error) {
 	if !in.Sessions {
 		store, err := w.ExistingStorePath("recover")
@@ -190,9 +190,8 @@ func (in RecoverIn) restoreTarget(w *verb.Workspace) (string, error) {
 	return filepath.Join(filepath.Dir(store), session.StoreFile), err
 }
 
-// recoverInPlace replaces the store by the file that save creates. The replaced file is kept, and rep.DamagedFile is
-// its path. The lock of the store is held until the file is replaced. Files that were derived from the old store are
-// removed.
+// recoverInPlace replaces the store by the file that save creates. It keeps the replaced file at rep.DamagedFile, and
+// removes files that were derived from the old store. It holds the lock of the store until the file is replaced.
 func recoverInPlace(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -207,8 +206,7 @@ func recoverInPlace(
 		return RecoverOut{}, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	// hold the lock, because a program that opened the store before the damage could still
-	// write
+	// Hold the lock, because a program that opened the store before the damage could still write to it.
 	release, err := lockStore(ctx, w, dir, store)
 	if err != nil {
 		return RecoverOut{}, err
@@ -224,8 +222,8 @@ func recoverInPlace(
 	if err := errors.Join(err, release()); err != nil {
 		return RecoverOut{}, err
 	}
-	// The changes lost at the end were durable once. Accept the loss, so that the store is not
-	// mistaken for an older copy.
+	// Lost changes at the end of the log were durable before. Accept their loss. Otherwise the new store would be
+	// mistaken for an older copy of the store.
 	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return rep, err
@@ -233,12 +231,12 @@ func recoverInPlace(
 	return rep, verb.WrapError("accepting what was recovered", continueFromLast(ctx, w, m, store))
 }
 
-// removeDerivedFiles removes the snapshot, the index and the keys of foreign texts. They were made from the old log and
-// do not match the new log, although both logs have the same identity.
+// removeDerivedFiles removes the snapshot, the index and the keys of foreign texts. They belong to the old log. The
+// new log has the same identity, so they would otherwise be used for it.
 func removeDerivedFiles(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
-			continue // ignore a directory, which oxbow did not create
+			continue // Ignore a directory, because oxbow did not create it.
 		}
 		if err := os.Remove(store + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing what was made from the damaged store: %w", err)
@@ -247,8 +245,8 @@ func removeDerivedFiles(store string) error {
 	return nil
 }
 
-// highestRecordedSeq returns the highest change number in the store's records. A record contains its own
-// number, and the number that was durable when the record was written.
+// highestRecordedSeq returns the highest change number that the records of the store contain. A record contains its
+// own number, and the number of the last change that was durable when it was written.
 func highestRecordedSeq(store string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -267,7 +265,7 @@ func highestRecordedSeq(store string) (seq uint64, err error) {
 	return seq, verb.WrapError("reading "+store+" for numbers", err)
 }
 
-// lockStore takes the write lock of a store, which may be too damaged to open.
+// lockStore acquires the lock for writing to a store that may be too damaged to be opened.
 func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (release func() error, err error) {
 	release, err = wal.HoldLock(
 		ctx,
@@ -289,7 +287,7 @@ func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string)
 	return release, nil
 }
 
-// saveReadable saves the readable part of the store to a new file, and checks the new file.
+// saveReadable saves the readable part of the store in a new file and checks this file.
 func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
@@ -344,8 +342,8 @@ func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (Re
 	if o.LostChanges == nil {
 		o.LostChanges = [][2]uint64{}
 	}
-	// Read the store's identity from the new file, which has the same identity as the damaged file. The header of the
-	// damaged file may be unreadable.
+	// Read the identity of the store from the new file, because the header of the damaged file may be unreadable. Both
+	// files have the same identity.
 	noted, err := recordedDurableSeq(store, out)
 	if err != nil {
 		return RecoverOut{}, err
@@ -355,14 +353,14 @@ func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (Re
 	return o, err
 }
 
-// replaceStore moves the recovered file to the store's name, and returns the name under which it
-// keeps the damaged file. The caller holds the lock of the store.
+// replaceStore gives the recovered file the name of the store. It returns the name under which it keeps the damaged
+// file. The caller must hold the lock of the store.
 //
-// If the file system supports hard links, the store's name always refers to either the damaged or
-// the recovered file, even after a crash. Otherwise there is a moment without a store, which doctor
-// can detect.
+// If the file system supports hard links, the name of the store always belongs to one of the two files, even after a
+// crash. Otherwise there is a moment without a store, which doctor can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
-	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // a new archive, from a backup
+	// The archive did not exist before, so there is nothing to keep.
+	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) {
 		return "", verb.WrapError("naming what was restored", backup.RenameRestored(filepath.Base(recovered), store))
 	}
 	damaged, err = unusedPath(store + damagedSuffix + w.CurrentTime().Format("20060102-150405"))
@@ -395,16 +393,16 @@ func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damag
 // AcceptIn is the argument of Accept. It is empty.
 type AcceptIn struct{}
 
-// AcceptOut is the result of Accept.
+// AcceptOut is the result of AcceptRollback.
 type AcceptOut struct {
 	Accepted    bool   `json:"accepted"` // false if no changes were missing
-	LostChanges uint64 `json:"given_up"` // number of missing changes that were abandoned
+	LostChanges uint64 `json:"given_up"` // number of missing changes that were given up
 	Last        uint64 `json:"last_change"`
 	Store       string `json:"store"`
 }
 
-// AcceptRollback accepts a store that went back to an earlier state, so that new changes continue from
-// there.
+// AcceptRollback accepts that a store went back to an earlier state. New changes then follow the last change that the
+// store contains.
 func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, error) {
 	store, err := w.ExistingStorePath("recover")
 	if err != nil {
@@ -414,8 +412,7 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	// Read the durable number before the statistics, so that changes made in between do not count
-	// as missing.
+	// Read the durable number before the statistics, so that changes that are made in between do not count as missing.
 	durable, err := recordedDurableSeq(store, store)
 	if err != nil {
 		return AcceptOut{}, err
@@ -433,8 +430,8 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 		durable > s.Last, Last: s.Last, LostChanges: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
-// continueFromLast accepts the present end of the store, so that new changes follow its last change. Later changes
-// that the lock file or signed heads record are given up.
+// continueFromLast lets new changes follow the last change in the store. Later changes that the lock file or signed
+// heads mention are given up.
 func continueFromLast(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err

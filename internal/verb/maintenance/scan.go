@@ -1,4 +1,4 @@
-// This file implements the verb scan, which finds secrets that are already stored.
+// This file implements the verb scan, which finds passwords and keys that are already stored.
 
 package maintenance
 
@@ -24,25 +24,27 @@ type ScanIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
 }
 
-// ScanOut is the result of ScanSecrets. It contains no secret.
+// ScanOut is the result of ScanSecrets. It does not contain the secrets themselves.
 type ScanOut struct {
-	DryRun          bool               `json:"dry_run,omitempty"`
-	FoundSecrets    []verb.FoundSecret `json:"found"`
-	FixedSecrets    int                `json:"fixed,omitempty"`    // number of found secrets that were replaced
-	Versions        int                `json:"versions,omitempty"` // versions erased from the history
-	RemainingPlaces []string           `json:"left,omitempty"`     // places that --fix does not change
-	RemainingSteps  []string           `json:"steps,omitempty"`    // commands that remove the remaining secrets
-	Fix             bool               `json:"-"`                  // secrets were, or would be, replaced
+	DryRun       bool               `json:"dry_run,omitempty"`
+	FoundSecrets []verb.FoundSecret `json:"found"`
+	FixedSecrets int                `json:"fixed,omitempty"` // number of the found secrets that were replaced
+	// number of versions that were erased from the history
+	Versions        int      `json:"versions,omitempty"`
+	RemainingPlaces []string `json:"left,omitempty"` // places that the option --fix does not change
+	// commands with which the user can remove the other secrets
+	RemainingSteps []string `json:"steps,omitempty"`
+	// The call replaced secrets, or a dry run counted what it would replace.
+	Fix bool `json:"-"`
 
 	progress scanProgress
 }
 
-// Failed reports whether secrets remain.
+// Failed reports whether secrets remain that were not replaced.
 func (o ScanOut) Failed() bool { return o.FixedSecrets < len(o.FoundSecrets) }
 
-// ScanSecrets finds secrets in the entries, in the sessions archive, in the history and change notes of
-// both, and in other files in the home. If Fix is set, it replaces the secrets, which cannot be
-// undone.
+// ScanSecrets finds secrets in the memory, in the archive of sessions, in the history of both, and in other files of
+// the home. If in.Fix is set, it replaces the secrets, which cannot be undone.
 func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	out := ScanOut{DryRun: in.DryRun, Fix: in.Fix, FoundSecrets: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
@@ -56,16 +58,17 @@ func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, er
 		return out, err
 	}
 	if perr != nil || !p.HasOwnLayout() {
-		return out, nil // only oxbow's own layout has an archive
+		return out, nil // Only oxbow's own layout has an archive.
 	}
 	return out, out.scanHome(ctx, w, p, fix)
 }
 
-// scanHome scans the sessions archive and the other files next to the store. If fix is set and secrets were found, it
-// also removes the vectors.
+// scanHome scans the archive of sessions and the files next to the store. If fix is set and a secret was found, it
+// also removes the file of vectors.
 func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
-		_, _ = w.Sessions(ctx) // move hooks' reports into the archive (files reports those that remain)
+		// This moves the reports of hooks into the archive. scanFiles scans the reports that remain.
+		_, _ = w.Sessions(ctx)
 	}
 	if err := o.scanArchive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
 		return err
@@ -83,7 +86,7 @@ func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place,
 	return nil
 }
 
-// scanArchive scans the sessions archive, if it exists.
+// scanArchive scans the archive of sessions in a file, if it exists.
 func (o *ScanOut) scanArchive(ctx context.Context, w *verb.Workspace, file string, fix bool) (err error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -99,15 +102,15 @@ func (o *ScanOut) scanArchive(ctx context.Context, w *verb.Workspace, file strin
 	return o.scanMemory(ctx, w, scannedMemory{Memory: m, isArchive: true}, fix)
 }
 
-// scannedMemory is a memory to be scanned.
+// scannedMemory is a memory that is scanned.
 type scannedMemory struct {
 	*oxbow.Memory
-	isArchive bool // it is the archive of sessions
+	isArchive bool // The memory is the archive of sessions.
 }
 
-// scanMemory finds the secrets in the entries, the old versions and the notes of changes of a memory. If fix is set,
-// it writes the current entries again without their secrets, and erases all versions that have secrets. It returns an
-// error if fix is set and an agent would erase a secret in a text by a person.
+// scanMemory finds the secrets in the entries, in old versions, and in the notes of the changes of a memory. If fix is
+// set, it writes each current entry again without its secrets, and erases all versions that contain secrets. It fails
+// if fix is set and an agent would erase a secret in a text by a person.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)
@@ -146,13 +149,13 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 		return err
 	}
 	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedSize {
-		_ = m.MakeIndex(ctx) // otherwise the next recall makes the index
+		_ = m.MakeIndex(ctx) // Ignore an error, because the next recall builds the index.
 	}
 	return nil
 }
 
-// eraseVersions writes the entries in withSecrets again without their secrets, and erases all versions
-// that have secrets.
+// eraseVersions writes the entries in withSecrets again without their secrets, and then erases all versions that
+// contain secrets.
 func (o *ScanOut) eraseVersions(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -169,24 +172,25 @@ func (o *ScanOut) eraseVersions(
 		return verb.WrapError("erasing old versions", err)
 	}
 	o.Versions += r.Versions
-	// The method files scans these files itself.
+	// scanFiles scans these files itself.
 	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostSuffix) })
 	o.RemainingPlaces = uniqueWords(append(o.RemainingPlaces, r.Left...))
 	return nil
 }
 
-// memoryScan is the state of scanning a memory.
+// memoryScan is the state of the scan of one memory.
 type memoryScan struct {
 	out                *ScanOut
 	workspace          *verb.Workspace
 	isArchive          bool
-	currentVersions    map[string]uint64             // versions of the current entries, by name
-	entriesWithSecrets []oxbow.Entry                 // current entries that have secrets
-	secretsInSources   map[uint64][]verb.FoundSecret // secrets in the sources of versions
-	hasPersonSecret    bool                          // a person wrote a version that has a secret
+	currentVersions    map[string]uint64 // version of each current entry, by name
+	entriesWithSecrets []oxbow.Entry     // current entries that contain secrets
+	// secrets in the sources of versions, by the number of the version
+	secretsInSources map[uint64][]verb.FoundSecret
+	hasPersonSecret  bool // A person wrote a version that contains a secret.
 }
 
-// scanEntries searches all current entries and their old versions for secrets.
+// scanEntries scans all current entries and all old versions.
 func (l *memoryScan) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -207,7 +211,7 @@ func (l *memoryScan) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 	)
 }
 
-// scanVersion scans a version, and reports whether it contains a secret.
+// scanVersion scans a version and reports whether it contains a secret.
 func (l *memoryScan) scanVersion(e oxbow.Entry) bool {
 	found := verb.FindEntrySecrets(e)
 	for _, f := range found {
@@ -224,8 +228,8 @@ func (l *memoryScan) scanVersion(e oxbow.Entry) bool {
 	return found != nil
 }
 
-// eachVersionNotCurrent calls step for each change, and fn for each version that is not current: those in
-// the log's changes, and the entries that the log begins with.
+// eachVersionNotCurrent calls step for each change. It calls fn for each version that is not current: the versions in
+// the changes, and the entries in the base of the log.
 func eachVersionNotCurrent(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -268,7 +272,7 @@ func eachVersionNotCurrent(
 	return errors.Join(err, base.Close())
 }
 
-// removeSecrets writes entries again without their secrets. If a name has a secret, the entry gets another
+// removeSecrets writes the entries again without their secrets. An entry whose name contains a secret gets another
 // name.
 func removeSecrets(ctx context.Context, s *verb.SecretPolicy, m *oxbow.Memory, withSecrets []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
@@ -309,7 +313,7 @@ func removeSecrets(ctx context.Context, s *verb.SecretPolicy, m *oxbow.Memory, w
 	return nil
 }
 
-// uniqueWords returns the words in their order, without repetitions.
+// uniqueWords returns the words without repetitions, in the order of their first occurrence.
 func uniqueWords(words []string) []string {
 	var out []string
 	for _, w := range words {

@@ -1,4 +1,4 @@
-// This file lets scan find secrets in the notes and sources of changes.
+// This file finds secrets in the notes and sources of changes.
 
 package maintenance
 
@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanChanges finds secrets in changes' notes and sources. The argument sources contains the secrets
-// in the versions' sources. It returns the time of the newest change that must be dropped to
-// remove all these secrets. The time is zero if no secrets were found.
+// scanChanges finds secrets in the notes and sources of changes. sources contains the secrets in the sources of
+// versions. It returns the time up to which changes must be dropped to remove all these secrets. If there are none,
+// the time is zero.
 func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -31,7 +31,9 @@ func (o *ScanOut) scanChanges(
 			o.FoundSecrets = append(o.FoundSecrets, f)
 		}
 	}
-	var first oxbow.Change // the first change in the log, which is read newest first
+	// the change that was read last; in the end, it is the first change of the log, because the log is read newest
+	// first
+	var first oxbow.Change
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			return until, nil
@@ -49,7 +51,8 @@ func (o *ScanOut) scanChanges(
 	}
 	for _, seq := range slices.Sorted(maps.Keys(sources)) {
 		if found := sources[seq]; found != nil {
-			add(seq, found) // a compaction kept the version, and the next compaction cleans it
+			// A compaction has kept the version. The next compaction removes the secret from its source.
+			add(seq, found)
 			if first.Time.After(until) {
 				until = first.Time
 			}
@@ -58,9 +61,9 @@ func (o *ScanOut) scanChanges(
 	return until, nil
 }
 
-// dropChangesUntil removes the secrets that changes found. It compacts the archive, whose history is
-// never undone, and reports the command that compacts the memory. Changes' notes and sources
-// cannot be replaced, because the hash chain covers them.
+// dropChangesUntil removes the secrets in changes up to a time. It compacts the archive, because nobody undoes changes
+// of it. For the memory, it reports the command that compacts it. Notes and sources cannot be replaced, because the
+// hash chain covers them.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -88,20 +91,19 @@ func (o *ScanOut) dropChangesUntil(
 	return nil
 }
 
-// dropCommand returns the command that drops the changes up to that time.
+// dropCommand returns the command that drops the changes up to a time.
 func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
 	p, err := w.FindPlace()
 	hours := max(int(w.CurrentTime().Sub(until).Hours()), 0)
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }
 
-// minWordLength is the minimum length of a word that noteMentions searches for. Shorter words are in many
-// notes.
+// Words with fewer letters than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// noteMentions returns a sentence about change notes that repeat an entry's name, alias or label,
-// with the command that drops them. It returns "" if no note does. Redacting the entry does not
-// change these notes.
+// noteMentions returns a sentence about notes of changes that contain the name, an alias or a label of an entry. It
+// includes the command that drops these changes. Redacting the entry does not change the notes. If no note contains
+// such a word, the result is "".
 func noteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first

@@ -1,4 +1,4 @@
-// This file lets scan find secrets in the files that oxbow keeps next to the store.
+// This file finds secrets in the files that oxbow stores next to the memory.
 
 package maintenance
 
@@ -20,13 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxScannedBytes is the maximum size of a file that is scanned, in bytes. Larger files are reported as
-// not scanned.
+// maxScannedBytes is the maximum size of a file that is scanned, in bytes. A larger file is reported as not scanned.
 const maxScannedBytes = 256 << 20
 
-// scanFiles finds secrets in the home's profiles, skills and documents, in hooks' reports that are not
-// in the archive yet, and in leftovers of interrupted work. If fix is set, it replaces secrets in
-// texts. For other files, it reports a command that deletes the file.
+// scanFiles finds secrets in the home's profiles, skills and documents, in reports of hooks that are not in the
+// archive yet, and in files that interrupted commands left. If fix is set, it replaces the secrets in texts. For any
+// other file, it reports the command that deletes it.
 func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {
@@ -57,8 +56,8 @@ func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err erro
 	return nil
 }
 
-// scannedFiles returns paths relative to the home: texts, whose secrets are replaced, and
-// leftovers, which are deleted.
+// scannedFiles returns the files to scan, relative to the home. Secrets in texts can be replaced. Leftovers can only
+// be deleted.
 func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	dir := p.Dir()
 	relative := func(file string) string {
@@ -135,8 +134,8 @@ func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string,
 	return nil
 }
 
-// scanFile searches a file for secrets and records the secrets that it finds. If the file has
-// secrets, scanFile returns the file's content, otherwise "".
+// scanFile scans a file and records the secrets in it. It returns the content of the file if it contains secrets,
+// otherwise "".
 func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string, err error) {
 	b, err := vfs.ReadFile(home, name, maxScannedBytes)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanProgress counts the entries and changes that a scan has processed, first in the memory and
-// then in the sessions archive.
+// scanProgress counts the entries and changes that a scan has processed: first those of the memory, then those of the
+// archive of sessions.
 type scanProgress struct {
-	showProgress func(progress.State) // called with the progress (may be nil)
-	memoryShare  float64              // the memory's share of all work, estimated from file sizes
-	// Share of the work before this memory, and this memory's share.
+	showProgress func(progress.State) // function that receives the progress (may be nil)
+	memoryShare  float64              // share of the memory in the whole work, estimated from the sizes of the files
+	// Share of the work that was done before the present memory, and share of the present memory.
 	firstShare, shareWidth            float64
-	processedItems, processedInMemory int64 // processed items in all memories, and in this memory
-	totalItems                        int64 // number of items in this memory
+	processedItems, processedInMemory int64 // number of processed items in all memories, and in the present memory
+	totalItems                        int64 // number of items in the present memory
 }
 
-// newScanProgress returns the progress for scanning the home at a place.
+// newScanProgress returns the progress of a scan of the home at a place.
 func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	size := func(path string) float64 {
 		fi, err := os.Stat(path)
@@ -40,7 +40,7 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	return s
 }
 
-// beginMemory starts counting for a memory.
+// beginMemory begins to count the items of a memory.
 func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchive bool) {
 	s.firstShare = 0
 	s.shareWidth = s.memoryShare
@@ -55,7 +55,7 @@ func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchi
 	}
 }
 
-// countItem counts a processed entry or change.
+// countItem counts a processed entry or change and reports the progress.
 func (s *scanProgress) countItem() {
 	s.processedItems++
 	s.processedInMemory++

@@ -1,4 +1,4 @@
-// A scan tells how far it is.
+// This file tests the progress that a scan reports.
 
 package maintenance
 
@@ -27,7 +27,7 @@ func TestScanProgress(t *testing.T) {
 	if _, err := ScanSecrets(ctx, w, ScanIn{}); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 40 { // each entry, and each change
+	if len(told) != 40 { // The scan reports its progress at each entry and at each change.
 		t.Fatalf("a scan of 20 entries told %d times how far it was: %v", len(told), told)
 	}
 	for i, s := range told {

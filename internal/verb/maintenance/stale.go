@@ -1,4 +1,4 @@
-// This file lists files next to a store that were left by interrupted work or kept when a store was
+// This file lists the files next to a store that interrupted commands left or that were kept when the store was
 // repaired.
 
 package maintenance
@@ -15,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// staleKind is the kind of a file next to the store.
+// staleKind says why a file next to the store exists.
 type staleKind int
 
 const (
-	staleTemp      staleKind = iota // unfinished rewrite
-	staleTorn                       // end of an interrupted write, which was cut off and kept
-	staleDamaged                    // the old store, from oxbow recover --replace
-	staleRecovered                  // the output of oxbow recover
-	staleUnsaved                    // a text that oxbow edit could not save
+	staleTemp      staleKind = iota // unfinished rewrite of the log
+	staleTorn                       // end of the log after an interrupted write, which was cut off and kept
+	staleDamaged                    // damaged store that oxbow recover --replace has replaced
+	staleRecovered                  // store that oxbow recover has written
+	staleUnsaved                    // text that oxbow edit could not store
 )
 
-// staleFile is a file next to the store.
+// staleFile is a file next to the store that is not in use.
 type staleFile struct {
 	kind staleKind
 	path string
@@ -34,7 +34,7 @@ type staleFile struct {
 	time time.Time
 }
 
-// Suffixes of files next to the store.
+// These are the suffixes of the files next to the store.
 const (
 	tempSuffix      = ".tmp"
 	lostSuffix      = ".lost"
@@ -42,10 +42,11 @@ const (
 	recoveredSuffix = ".recovered"
 )
 
-// UnsavedDir is the directory in a home for texts that could not be remembered.
+// UnsavedDir is the directory in a home with the texts that oxbow edit could not store.
 const UnsavedDir = "unsaved"
 
-// listStaleFiles lists the stale files next to the store, by name. A missing directory counts as empty.
+// listStaleFiles lists the stale files next to a store, ordered by name. If the directory does not exist, there are
+// none.
 func listStaleFiles(store string) ([]staleFile, error) {
 	dir, base := filepath.Split(store)
 	found, err := listFiles(dir, func(name string) (staleKind, bool) {
@@ -81,9 +82,9 @@ func listStaleFiles(store string) ([]staleFile, error) {
 		return nil, err
 	}
 	found = append(found, profiles...)
-	editing, _ := os.ReadDir(unsaved) // listFiles reports the error
+	editing, _ := os.ReadDir(unsaved) // listFiles returns the error.
 	for _, e := range editing {
-		if e.IsDir() { // left by an open editor or by a killed process
+		if e.IsDir() { // The directory belongs to an open editor or was left by a killed process.
 			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsaved})
 		}
 	}
@@ -113,7 +114,7 @@ func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleF
 		}
 		fi, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted in the meantime
+			continue // The file was deleted in the meantime.
 		}
 		if err != nil {
 			return nil, fmt.Errorf("looking beside the store: %w", err)
@@ -125,8 +126,8 @@ func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleF
 	return found, nil
 }
 
-// unusedPath returns the path if nothing is there. Otherwise it appends the first number, from 2 on,
-// with which the path is unused.
+// unusedPath returns the path if no file has it. Otherwise it appends the lowest number, from 2 on, with which no file
+// has it.
 func unusedPath(path string) (string, error) {
 	try := path
 	for n := 2; ; n++ {

@@ -1,4 +1,4 @@
-// This file implements the verb verify, which proves that a memory's history was not edited.
+// This file implements the verb verify, which proves that the history of a memory was not edited.
 
 package maintenance
 
@@ -23,11 +23,11 @@ type VerifyOut struct {
 	NotedHead *NotedHead `json:"noted,omitempty"`
 }
 
-// Failed reports whether the proof failed.
+// Failed reports whether the history was edited, or the noted hash was not found.
 func (o VerifyOut) Failed() bool { return !o.OK || (o.NotedHead != nil && !o.NotedHead.Found) }
 
-// VerifyHistory proves that the changes were not edited, up to the change with a hash that was noted
-// earlier.
+// VerifyHistory proves that the history was not edited. If in.Head is a hash that the user noted earlier, it also
+// finds the change that had this hash.
 func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.Head); err != nil {
 		return VerifyOut{}, err
@@ -44,7 +44,7 @@ func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyO
 	return out, err
 }
 
-// checkHead returns an error if head is neither empty nor a valid hash. The error names the flag.
+// checkHead returns an error that names the flag if head is neither "" nor a hash in the right form.
 func checkHead(flag, head string) error {
 	_, err := hex.DecodeString(head)
 	isHash := err == nil && len(head) == 64
@@ -57,8 +57,8 @@ func checkHead(flag, head string) error {
 	return nil
 }
 
-// checkProof examines the store, and compares it with the signed heads and with notedHead, a head that the user noted
-// (may be ""). If sign is set and the store is sound, it signs the head of the store.
+// checkProof checks the store and compares it with the signed heads and with notedHead, a hash that the user noted (""
+// without one). If sign is set and the store is sound, it signs the head of the store.
 func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign bool) (CheckOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -66,7 +66,8 @@ func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign b
 	}
 	var heads *signing.HeadsCheck
 	var wrong []verb.Problem
-	if p.HasOwnLayout() && p.Home != p.StorePath { // before reading the last change, which may advance
+	// Read the signed heads before the last change, because other processes may add changes.
+	if p.HasOwnLayout() && p.Home != p.StorePath {
 		signedHeads := signing.ReadSignedHeads
 		if sign {
 			signedHeads = signing.ReadSignedHeadsIfAny
@@ -101,8 +102,8 @@ func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign b
 	return out, out.compareWithHeads(ctx, w, heads, "")
 }
 
-// compareWithHeads compares the log of a sound memory with the signed heads and with the head that the user noted. It
-// adds a problem for each difference. heads may be nil and noted may be "", if there is nothing to compare.
+// compareWithHeads compares a sound log with the signed heads and with the hash that the user noted. It adds a problem
+// for each difference. heads may be nil, and noted may be "".
 func (o *CheckOut) compareWithHeads(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -128,7 +129,7 @@ func (o *CheckOut) compareWithHeads(
 	return err
 }
 
-// compareHeads compares the signed heads with the log of a sound memory.
+// compareHeads returns the differences between the signed heads and a sound log, as problems.
 func compareHeads(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -142,7 +143,7 @@ func compareHeads(
 	return heads.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
-// findHead finds the change with that hash.
+// findHead finds the change after which the log had this hash. If there is none, Found is false.
 func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -160,7 +161,7 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 			return out, nil
 		}
 	}
-	// the hash may be the start of the chain, which is the hash before the first change
+	// The hash may be that of the beginning of the chain, before the first change.
 	h, err := readHeader(store)
 	if err == nil && hex.EncodeToString(h.BaseChain[:]) == head {
 		out.Found, out.Seq = true, h.BaseSeq

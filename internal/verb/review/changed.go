@@ -1,5 +1,5 @@
-// This file implements the verbs for texts of persons that agents changed. They list the changes,
-// and let the person keep a change or restore the text.
+// This file implements the verbs for texts of persons that agents have changed. They list the changes, and let the
+// person keep a change or restore the text.
 
 package review
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// Values of [ChangedEntry.EditKind]: what agents did to a person's text.
+// These are the values of [ChangedEntry.EditKind]. They say what agents did to an entry with a text by a person.
 const (
 	EntryChanged    = "changed"
 	EntryForgotten  = "forgotten"
@@ -34,7 +34,7 @@ type ChangedIn struct {
 // ChangedOut lists the entries with a text by a person that agents changed.
 type ChangedOut struct {
 	Total   int            `json:"total"`
-	Entries []ChangedEntry `json:"entries"` // the last changed first
+	Entries []ChangedEntry `json:"entries"` // entries, the one that was changed last first
 	HasMore bool           `json:"more,omitempty"`
 	Notes   []verb.Note    `json:"notes,omitempty"`
 }
@@ -42,27 +42,29 @@ type ChangedOut struct {
 // ChangedEntry is an entry with a text by a person that agents have changed.
 type ChangedEntry struct {
 	Name        string `json:"name"`
-	EditKind    string `json:"what"`           // changed, forgotten, renamed or relabelled
-	NewName     string `json:"now,omitempty"`  // the new name of a renamed entry
-	RestoreSeq  uint64 `json:"back_to"`        // number of the change to which restore returns
-	PersonText  string `json:"before"`         // the person's text
-	CurrentText string `json:"after"`          // the current text ("" if the entry was forgotten)
+	EditKind    string `json:"what"`           // one of changed, forgotten, renamed and relabelled
+	NewName     string `json:"now,omitempty"`  // present name of a renamed entry
+	RestoreSeq  uint64 `json:"back_to"`        // number of the change to whose state the entry can be restored
+	PersonText  string `json:"before"`         // text as the person wrote it
+	CurrentText string `json:"after"`          // present text ("" if the entry was forgotten)
 	Kind        string `json:"kind,omitempty"` // kind of the entry
 
-	LabelsAdded    []string `json:"labels_added,omitempty"` // only labels that protect an entry
+	// The two fields below contain only labels that protect an entry.
+	LabelsAdded    []string `json:"labels_added,omitempty"`
 	LabelsRemoved  []string `json:"labels_removed,omitempty"`
 	AliasesRemoved []string `json:"aliases_removed,omitempty"`
 
-	WrittenTime  string      `json:"written"`           // time when the person wrote the text
-	Time         string      `json:"time"`              // time of the agents' last change
-	Seq          uint64      `json:"seq"`               // number of that change
-	Source       verb.Source `json:"source"`            // its author
-	Session      string      `json:"session,omitempty"` // the client's session, as CLIENT/SESSION
-	AgentChanges int         `json:"changes"`           // number of changes by agents since
+	WrittenTime string      `json:"written"`           // time when the person wrote the text (RFC 3339)
+	Time        string      `json:"time"`              // time of the last change by an agent (RFC 3339)
+	Seq         uint64      `json:"seq"`               // number of the last change by an agent
+	Source      verb.Source `json:"source"`            // author of the last change by an agent
+	Session     string      `json:"session,omitempty"` // session in which this change was made, as CLIENT/SESSION
+	// number of the changes by agents since the person wrote the text
+	AgentChanges int `json:"changes"`
 }
 
-// ListAgentChanges lists the entries with a text by a person that an agent changed, forgot, or deprived of a
-// protecting label. An entry stays in the list until the person keeps the agent's change or restores the text.
+// ListAgentChanges lists the entries with a text by a person that an agent has changed, forgotten, or deprived of a
+// protecting label. An entry is listed until the person keeps the agent's change or restores the text.
 func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
 	out := ChangedOut{Entries: []ChangedEntry{}}
 	limit, notes, err := verb.ResolveLimit(in.Limit, verb.DefaultListLimit)
@@ -95,12 +97,12 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (Cha
 	return out, nil
 }
 
-// maxListedEdits is the maximum number of listed entries. More entries are listed after some of these
-// are kept or restored.
+// maxListedEdits is the maximum number of listed entries. The others are listed after the person has decided about
+// some of these.
 const maxListedEdits = 2000
 
-// agentEdits returns the changes that agents made to texts of persons, the most recent first. If name
-// is not empty, it returns only the change of the entry with that name.
+// agentEdits returns the changes that agents made to texts of persons, the most recent first. If name is not "", it
+// returns only the change of this entry.
 func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.AgentEdit, error) {
 	names := []string{name}
 	var err error
@@ -129,8 +131,8 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 	return edits, nil
 }
 
-// changedEntry describes an agent's edit of an entry: the person's text, the current text, and the labels and aliases
-// that the agent added or removed. Texts that the caller of the context may not see are withheld.
+// changedEntry describes an edit by agents: the person's text, the present text, and the labels and aliases that the
+// agents added or removed. Texts that the caller may not see are left out.
 func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.AgentEdit) ChangedEntry {
 	own := e.Own.Entry
 	p.WithholdText(ctx, &own)
@@ -167,7 +169,7 @@ func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.Agent
 	return c
 }
 
-// protectionLabels returns the labels that protect an entry.
+// protectionLabels returns those labels that protect an entry.
 func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
@@ -190,16 +192,16 @@ type DecideChangedIn struct {
 type DecideChangedOut struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
 	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the new changes, oldest first
-	Entries []ChangedEntry `json:"entries"`        // before these changes
+	Entries []ChangedEntry `json:"entries"`        // entries as they were before these changes
 	Notes   []verb.Note    `json:"notes,omitempty"`
 }
 
-// KeptReport tells which changes of agents the person kept.
+// KeptReport says which changes by agents the person has kept.
 func (o DecideChangedOut) KeptReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "kept", "would keep"))
 }
 
-// RestoredReport tells which entries have the person's text again.
+// RestoredReport says which entries have the person's text again.
 func (o DecideChangedOut) RestoredReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "restored", "would restore"))
 }
@@ -215,15 +217,14 @@ func (o DecideChangedOut) makeReport(did report.Words) (r report.Report) {
 	return r
 }
 
-// KeepAgentChanges records that the person keeps the changes by agents. The entries are listed again
-// after the next change by an agent. If the caller is not a person, the error matches
-// [oxbow.ErrInvalid].
+// KeepAgentChanges records that the person keeps the changes by agents. After the next change by an agent, the entries
+// are listed again. If the caller is not a person, the error matches [oxbow.ErrInvalid].
 func KeepAgentChanges(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
 	return decideAgentChanges(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
 }
 
-// RestorePersonTexts restores the person's text of entries that agents changed. If the caller is not a
-// person, the error matches [oxbow.ErrInvalid].
+// RestorePersonTexts restores the person's texts of the entries. If the caller is not a person, the error matches
+// [oxbow.ErrInvalid].
 func RestorePersonTexts(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
 	return decideAgentChanges(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
 }
@@ -272,7 +273,7 @@ func decideAgentChanges(
 	return out, nil
 }
 
-// namedEdits returns the edits of the named entries, without repetitions.
+// namedEdits returns the edits of the entries that in names, each once.
 func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.AgentEdit, err error) {
 	if in.All {
 		return agentEdits(ctx, m, "")
@@ -299,8 +300,8 @@ func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits
 	return edits, nil
 }
 
-// keepEdits writes the current entries again as versions by the person, in a single change. A
-// forgotten entry is added and forgotten again by the person.
+// keepEdits writes each entry again, so that the present version is by the person. A forgotten entry is added and
+// forgotten again by the person. All ops are one change.
 func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) ([]uint64, error) {
 	var ops []oxbow.Op
 	for _, e := range edits {
@@ -329,7 +330,7 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit
 	return []uint64{seq}, err
 }
 
-// restoreEdits restores the persons' texts, with a change for each entry.
+// restoreEdits restores the person's text of each entry, in a change of its own.
 func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) (seqs []uint64, err error) {
 	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
 	for i := range edits {
@@ -342,7 +343,7 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentE
 	return seqs, nil
 }
 
-// restoreEdit restores the person's text. Labels that the person changed after the agents are kept.
+// restoreEdit restores the person's text of an entry. Labels that the person changed after the agents are kept.
 func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
 	switch {
 	case e.Now == nil:

@@ -1,4 +1,4 @@
-// This file describes the list of a person's texts that agents changed.
+// This file writes the report about texts of persons that agents changed.
 
 package review
 
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxListedLines = 60  // lines of a difference in the list
-	maxLineLength  = 200 // characters of a line in a difference
+	maxListedLines = 60  // maximum number of lines that are shown of a difference in the list
+	maxLineLength  = 200 // maximum number of characters that are shown of a line
 )
 
 // Report lists the entries with their differences.
@@ -32,8 +32,8 @@ func (o ChangedOut) Report() (r report.Report) {
 	return r
 }
 
-// DescribeSections describes an entry that agents changed: the author, the difference in up to maxLines lines, and the
-// commands with which the person decides.
+// DescribeSections describes an entry that agents changed: the author, at most maxLines lines of the difference, and
+// the commands with which the person decides.
 func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section) {
 	add := func(indent int, s report.Sentence) {
 		sections = append(sections, report.Line{Sentence: s, Indent: indent, IsDetail: true})
@@ -67,8 +67,8 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 	return sections
 }
 
-// differenceLines returns the changed lines of two texts. If more than maxLines lines differ, it returns the first
-// maxLines lines and a line with the number of remaining lines.
+// differenceLines returns the lines in which two texts differ. If there are more than maxLines, it returns the first
+// maxLines lines, and a line with the number of the others.
 func differenceLines(before, after string, maxLines int) (lines []report.Section) {
 	more := 0
 	for mark, line := range diff.DiffLines(before, after) {

@@ -1,3 +1,3 @@
-// Package review implements the verbs for decisions of a person. These are the proposals of the
-// inbox, and texts of persons that agents changed.
+// Package review implements the verbs with which a person decides about proposals in the inbox and about changes by
+// agents to the person's texts.
 package review

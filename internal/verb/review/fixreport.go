@@ -1,4 +1,4 @@
-// This file describes the list of fixes.
+// This file writes the report about fixes.
 
 package review
 
@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// Report shows each fix with its evidence.
+// Report lists each fix with its evidence.
 func (o FixesOut) Report() (r report.Report) {
 	for _, f := range o.Fixes {
 		r.Add(

@@ -1,4 +1,4 @@
-// This file implements the verb how, which finds the commands for a task.
+// This file implements the verb how, which finds the commands for a task in a project.
 
 package review
 
@@ -19,14 +19,14 @@ type FindCommandsIn struct {
 	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                           default:"10"`
 }
 
-// FindCommandsOut is a list of commands, the best first.
+// FindCommandsOut lists commands, the best first.
 type FindCommandsOut struct {
 	Commands      []inbox.PassedCommand `json:"commands"`
-	TotalCommands int                   `json:"of"` // number of all matching commands, regardless of the limit
+	TotalCommands int                   `json:"of"` // number of all commands for the task, without the limit
 	Notes         []verb.Note           `json:"notes,omitempty"`
 }
 
-// FindCommands lists the commands that passed in past sessions for a task.
+// FindCommands lists the commands for a task that succeeded in past sessions.
 func FindCommands(ctx context.Context, w *verb.Workspace, in FindCommandsIn) (FindCommandsOut, error) {
 	out := FindCommandsOut{Commands: []inbox.PassedCommand{}}
 	ctx, a, err := w.OpenArchive(ctx)
@@ -50,7 +50,7 @@ func FindCommands(ctx context.Context, w *verb.Workspace, in FindCommandsIn) (Fi
 	return out, nil
 }
 
-// Report shows each command with its evidence.
+// Report lists each command with its evidence.
 func (o FindCommandsOut) Report() (r report.Report) {
 	for _, h := range o.Commands {
 		counts := fmt.Sprintf("passed %s in %s", text.FormatCount(h.PassCount, "time", "times"),

@@ -1,4 +1,4 @@
-// This file implements the verbs of the inbox, which proposes notes from what persons said in
+// This file implements the verbs of the inbox, which contains proposals for notes, made from what persons said in
 // sessions.
 
 package review
@@ -23,21 +23,21 @@ type InboxIn struct {
 	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is the project of the working directory"`
 	All     bool   `json:"all,omitempty"     usage:"also list accepted and dropped proposals"`
 
-	// NoteRepeated turns a request that a person made in two sessions into a note. It has an effect only
-	// if a person makes the call.
+	// NoteRepeated makes a note from each request that a person made in two sessions. It has an effect only if the
+	// caller is a person.
 	NoteRepeated bool `json:"-"`
 }
 
-// InboxOut is a list of proposals, the most recent first.
+// InboxOut lists proposals, the most recent first.
 type InboxOut struct {
 	Proposals []inbox.StoredProposal `json:"proposals"`
-	NewNotes  []verb.RememberOut     `json:"noted,omitempty"` // notes from requests that were made twice
-	// Commands of the project that passed in three sessions.
+	NewNotes  []verb.RememberOut     `json:"noted,omitempty"` // notes that were made from repeated requests
+	// Commands of the project that succeeded in at least three sessions.
 	PassedCommands []string `json:"how_run,omitempty"`
 }
 
-// updatedArchive returns the archive after adding new proposals. If the archive is read-only, it returns the
-// archive with the proposals found before.
+// updatedArchive opens the archive of sessions and adds new proposals to it. If the archive is read-only, it contains
+// only the proposals that were found before.
 func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *session.Archive, error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -52,9 +52,9 @@ func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *s
 	return ctx, a, err
 }
 
-// ListProposals lists the proposals that are waiting, or all proposals if in.All is set. If in.Project is set, it also
-// lists the commands that passed repeatedly in the project. If in.NoteRepeated is set and the caller is a person, it
-// first accepts each waiting request that at least two sessions made.
+// ListProposals lists the waiting proposals, or all proposals if in.All is set. If in.Project is set, it also lists
+// the commands that succeeded repeatedly in the project. If in.NoteRepeated is set and the caller is a person, it
+// first accepts each waiting request that was made in at least two sessions.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := updatedArchive(ctx, w)
@@ -100,15 +100,14 @@ type FixesIn struct {
 	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                         default:"20"`
 }
 
-// FixesOut is a list of fixes, newest first.
+// FixesOut lists fixes, the newest first.
 type FixesOut struct {
 	Fixes      []inbox.Fix `json:"fixes"`
-	TotalFixes int         `json:"of"` // number of all matching fixes, regardless of the limit
+	TotalFixes int         `json:"of"` // number of all matching fixes, without the limit
 	Notes      []verb.Note `json:"notes,omitempty"`
 }
 
-// ListFixes lists the fixes of errors in past sessions. If no fixes are known, a note explains how they
-// are found.
+// ListFixes lists how errors were fixed in past sessions. If no fix is known, a note explains how fixes are found.
 func ListFixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error) {
 	out := FixesOut{Fixes: []inbox.Fix{}}
 	ctx, a, err := updatedArchive(ctx, w)
@@ -153,13 +152,13 @@ type ProposalIn struct {
 	ID string `json:"id" flag:"-" usage:"id of the proposal, or how it begins"`
 }
 
-// ProposalOut is a proposal with its context.
+// ProposalOut is a proposal, with the turns from which it was made.
 type ProposalOut struct {
 	inbox.StoredProposal
-	Prompt string `json:"prompt,omitempty"` // all that the person said in the first turn
+	Prompt string `json:"prompt,omitempty"` // whole text that the person wrote in the first of these turns
 }
 
-// ShowProposal returns a proposal with the prompt that contains it.
+// ShowProposal returns a proposal and the prompt from which it was made.
 func ShowProposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out ProposalOut, err error) {
 	ctx, a, err := updatedArchive(ctx, w)
 	if err != nil {
@@ -172,7 +171,7 @@ func ShowProposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out Pr
 	for _, name := range out.SourceTurns {
 		e, err := a.Memory.Get(ctx, name)
 		if err != nil {
-			continue // the session was forgotten
+			continue // The session was forgotten.
 		}
 		if t, err := session.ParseTurn(e.Content); err == nil {
 			out.Prompt = t.Prompt()
@@ -202,19 +201,18 @@ type AcceptProposalsIn struct {
 	IDs  []string `json:"ids"            flag:"-" usage:"ids of proposals, or how they begin"`
 	Name string   `json:"name,omitempty"          usage:"name of the note; by default its first line"`
 
-	// Content replaces the sentence of a single proposal, unless it is empty.
+	// Content replaces the text of the proposal, unless it is "". It is allowed only for a single proposal.
 	Content string `json:"-"`
 }
 
-// AcceptProposalsOut is the new notes, in the order of the IDs.
+// AcceptProposalsOut contains the new notes, in the order of the IDs.
 type AcceptProposalsOut struct {
 	Notes []verb.RememberOut `json:"notes"`
 }
 
-// AcceptProposals turns proposals into notes, like remember. If the caller is not a person, the
-// error matches [oxbow.ErrInvalid]. The note is written before the proposal is marked. If a
-// proposal already has a note, the error matches [oxbow.ErrExists]. A proposal whose note was
-// undone can be accepted again.
+// AcceptProposals makes notes from proposals, like the verb remember. It writes the note before it marks the proposal.
+// A proposal whose note was undone can be accepted again. If a proposal already has a note, the error matches
+// [oxbow.ErrExists]. If the caller is not a person, the error matches [oxbow.ErrInvalid].
 func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []verb.RememberOut{}}
 	changesNote := in.Name != "" || in.Content != ""
@@ -250,8 +248,7 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 	return out, nil
 }
 
-// findProposals returns the proposals with these IDs. If a proposal does not exist, it
-// returns an error.
+// findProposals returns the proposals with these IDs. It fails if one of them does not exist.
 func findProposals(
 	ctx context.Context, w *verb.Workspace,
 	ids []string,
@@ -293,8 +290,7 @@ func acceptProposal(
 	return out, inbox.SetState(ctx, a.Memory, it.ID, inbox.StateAccepted, out.Name)
 }
 
-// acceptedNoteName returns the name of the entry that was made from a proposal, or "" if the entry does not
-// exist any more.
+// acceptedNoteName returns the name of the entry that was made from a proposal, or "" if there is no such entry now.
 func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredProposal) (string, error) {
 	if it.State != inbox.StateAccepted || it.NoteName == "" {
 		return "", nil
@@ -310,8 +306,8 @@ func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredPro
 	return e.Name, err
 }
 
-// markUndoneProposals sets the state of accepted proposals whose note was undone to [inbox.Undone]. A
-// proposal whose note was forgotten or moved to a team stays accepted.
+// markUndoneProposals sets the state of each accepted proposal whose note was undone to [inbox.Undone]. If the note
+// was forgotten or moved to a team, the proposal stays accepted.
 func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.StoredProposal) error {
 	accepted := func(it inbox.StoredProposal) bool { return it.State == inbox.StateAccepted && it.NoteName != "" }
 	if !slices.ContainsFunc(items, accepted) {
@@ -321,7 +317,7 @@ func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.S
 	if err != nil {
 		return err
 	}
-	removed := map[uint64][]int{} // indexes of items by the change that removed their notes
+	removed := map[uint64][]int{} // indexes in items, by the change that removed the note
 	for i, it := range items {
 		if accepted(it) {
 			if seq := findRemovalSeq(ctx, m, it.NoteName); seq > 0 {
@@ -349,8 +345,8 @@ func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.S
 	return nil
 }
 
-// findRemovalSeq returns the number of the change that removed the named entry. It returns 0 if the entry
-// exists or if the change is unknown.
+// findRemovalSeq returns the number of the change that removed the entry with this name. It returns 0 if the entry
+// exists or the change is not known.
 func findRemovalSeq(ctx context.Context, m *oxbow.Memory, name string) uint64 {
 	if _, err := m.Get(ctx, name); err == nil {
 		return 0
@@ -369,8 +365,8 @@ type DropProposalsIn struct {
 	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 }
 
-// DropProposals marks proposals as dropped, so that they are not proposed again. If the caller is not a person, the
-// error matches [oxbow.ErrInvalid].
+// DropProposals marks proposals as dropped, so that they are not made again. If the caller is not a person, the error
+// matches [oxbow.ErrInvalid].
 func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.StoredProposal{}}
 	if err := verb.RequirePerson(w.WithSource(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
@@ -402,7 +398,7 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 	return out, nil
 }
 
-// ReopenProposals reopens proposals that were dropped. If the caller is not a person, the error matches
+// ReopenProposals makes dropped proposals wait again. If the caller is not a person, the error matches
 // [oxbow.ErrInvalid].
 func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.StoredProposal{}}
@@ -426,7 +422,7 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 	return out, nil
 }
 
-// Report lists the notes that were made, the proposals, and the commands of the project.
+// Report lists the new notes, the proposals, and the commands of the project.
 func (o InboxOut) Report() (r report.Report) {
 	for _, n := range o.NewNotes {
 		r.Append(n.Report())
@@ -463,7 +459,7 @@ func proposalRecord(it inbox.StoredProposal) report.Record {
 	return r
 }
 
-// Report shows the proposal with the turns that contain it, and with all that the person said.
+// Report shows the proposal, the turns that contain it, and the whole text of the person.
 func (o ProposalOut) Report() (r report.Report) {
 	r.Add(proposalRecord(o.StoredProposal))
 	for _, f := range o.SourceTurns {

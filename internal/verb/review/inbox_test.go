@@ -1,4 +1,4 @@
-// This file tests the inbox of an archive that cannot be written.
+// This file tests the inbox of a read-only archive.
 
 package review
 
@@ -23,8 +23,7 @@ func (readOnlyFS) OpenLock(name string) (vfs.Lock, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 }
 
-// TestInboxReadOnly tests that the inbox of an archive that cannot be written shows the earlier
-// proposals.
+// TestInboxReadOnly tests that the inbox of a read-only archive shows the proposals that were found before.
 func TestInboxReadOnly(t *testing.T) {
 	files := vfs.NewMem()
 	asked := func(id, text string) {

@@ -1,5 +1,5 @@
-// This file implements signed heads. A signed head is a hash from the chain, signed with the
-// home's key, in a file next to the store. Heads cannot be forged without the key.
+// This file implements signed heads. A head is the hash of the log after a change. Heads that are signed with the
+// home's key are stored in a file next to the store, and cannot be forged without the key.
 
 package signing
 
@@ -24,21 +24,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Suffixes of files next to the store: the signing key, and the signed heads.
+// These are the suffixes of the files next to the store: one for the signing key, and one for the signed heads.
 const (
 	signKeySuffix = ".signkey"
 	headsSuffix   = ".heads"
 )
 
-// signInterval is the number of changes after which a head is signed.
+// After signInterval changes, a head is signed.
 const signInterval = 256
 
-// maxInvalidLines is the maximum number of invalid lines that are listed.
+// maxInvalidLines is the maximum number of invalid lines that are reported.
 const maxInvalidLines = 20
 
-// SignHeadsPeriodically signs a head of the memory in the file store after every signInterval changes, in the
-// background. After an error it tries again the next time. The returned function signs a head that
-// is due, and must be called before the memory is closed.
+// SignHeadsPeriodically signs a head of the memory in the file store after each signInterval changes, in the
+// background. If this fails, it tries again after the next changes. The caller must call signDue before it closes the
+// memory, because signDue signs a head that is due.
 func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
 	var changes atomic.Int64
 	var running sync.WaitGroup
@@ -53,7 +53,7 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 		}
 	})
 	if err != nil {
-		return func() {} // without events, no head is due
+		return func() {} // A store without events never has a head to sign.
 	}
 	return func() {
 		stop()
@@ -64,8 +64,8 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 	}
 }
 
-// signHeadAfter signs a store's head if at least minChanges changes were made since the last signed head. If the key
-// does not exist, signHeadAfter creates it.
+// signHeadAfter signs the head of a store if at least minChanges changes follow the last signed head. It creates a
+// missing key.
 func signHeadAfter(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
 	text, err := os.ReadFile(store + headsSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func signHeadAfter(store string, now time.Time, seq uint64, chain string, minCha
 		return nil
 	}
 	if seq < last+minChanges {
-		return nil // too few changes were made since
+		return nil // Fewer changes were made since the last signed head.
 	}
 	k, err := createSigningKey(store)
 	if err != nil {
@@ -89,15 +89,15 @@ func signHeadAfter(store string, now time.Time, seq uint64, chain string, minCha
 	)
 }
 
-// SignRollback signs that the owner went back to the last change in s, if heads of later changes were
-// signed. It reports whether such heads exist.
+// SignRollback signs that the owner accepts that the log went back to the last change in s, if heads of later changes
+// were signed. It reports whether there are such heads.
 func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + headsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	k, kerr := signingKey(store)
-	if errors.Is(kerr, fs.ErrNotExist) { // check reports the missing key
+	if errors.Is(kerr, fs.ErrNotExist) { // The check reports the missing key.
 		return false, nil
 	}
 	err = errors.Join(err, kerr)
@@ -119,7 +119,8 @@ func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	return false, nil
 }
 
-// appendHead appends a line. It replaces an incomplete last line that an interrupted write left.
+// appendHead appends a line to the file of signed heads. If the last line is incomplete because of an interrupted
+// write, appendHead replaces it.
 func appendHead(store string, line []byte) (err error) {
 	f, err := os.OpenFile(store+headsSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -139,7 +140,7 @@ func appendHead(store string, line []byte) (err error) {
 	return errors.Join(err, f.Sync())
 }
 
-// signingKey returns the signing key in a store's home.
+// signingKey returns the signing key of a store. It fails if there is none.
 func signingKey(store string) (proof.SigningKey, error) {
 	text, err := os.ReadFile(store + signKeySuffix)
 	if err != nil {
@@ -148,7 +149,7 @@ func signingKey(store string) (proof.SigningKey, error) {
 	return proof.ParseKey(text)
 }
 
-// createSigningKey returns the signing key in a store's home. It creates a missing key.
+// createSigningKey returns the signing key of a store. It creates a missing key.
 func createSigningKey(store string) (proof.SigningKey, error) {
 	k, err := signingKey(store)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +164,7 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 		return k, err
 	}
 	defer dir.Close()
-	// If two processes create a key at the same time, both use the key that was written first.
+	// If two processes create a key at the same time, both use the one that was written first.
 	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeySuffix, 0o600)
 	if err != nil {
 		return k, err
@@ -179,20 +180,19 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	return k, err
 }
 
-// HeadsCheck is the result of comparing the signed heads with a memory.
+// HeadsCheck is the result of comparing the signed heads with the log of a memory.
 type HeadsCheck struct {
-	MatchingHeads int `json:"signed"` // heads that match the log
-	// Heads of changes that a compaction dropped, so they cannot be compared.
+	MatchingHeads int `json:"signed"` // number of signed heads that match the log
+	// Number of signed heads whose change a compaction has dropped, so that they cannot be compared.
 	DroppedHeads int    `json:"dropped,omitempty"`
 	LastSeq      uint64 `json:"last_change"` // number of the last change whose head was signed
-	Time         string `json:"time"`        // time of that signature, RFC 3339
+	Time         string `json:"time"`        // time of the last signature (RFC 3339)
 	Key          string `json:"key"`         // public key of the signatures
 
 	heads []proof.SignedHead
 }
 
-// ReadSignedHeadsIfAny is like ReadSignedHeads, but does not report a missing file of signed
-// heads as a problem.
+// ReadSignedHeadsIfAny is like ReadSignedHeads. If the file of signed heads is missing, it does not report a problem.
 func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
 	if _, err := os.Stat(store + headsSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -200,8 +200,8 @@ func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
 	return ReadSignedHeads(store)
 }
 
-// ReadSignedHeads reads a store's signed heads and the problems in their file. It returns nil if no
-// heads were signed.
+// ReadSignedHeads reads the signed heads of a store. It also returns the problems of their file. If no heads were
+// signed, the result is nil.
 func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + headsSuffix)
 	k, kerr := signingKey(store)
@@ -245,7 +245,7 @@ func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	return out, ps, nil
 }
 
-// CompareWithLog compares the signed heads with the log of a sound memory.
+// CompareWithLog compares the signed heads with the log of a sound memory, and returns the differences as problems.
 func (c *HeadsCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -309,13 +309,13 @@ func (c *HeadsCheck) CompareWithLog(
 	return nil, nil
 }
 
-// headProblem returns a problem with the signed heads, which has no position in the memory's file.
+// headProblem returns a problem of the signed heads. It has no offset, because it is not in the file of the memory.
 func headProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
-// UnknownHeadProblem returns the problem to report if no change in the log has the noted head. first is the number of
-// the first change in the log. If the head was signed and a compaction dropped its change, the problem says so. c may
+// UnknownHeadProblem returns the problem to report if no change in the log has the noted hash. first is the number of
+// the first change in the log. If the hash was signed and a compaction dropped its change, the problem says so. c may
 // be nil.
 func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem {
 	if c != nil {
@@ -340,7 +340,7 @@ func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem 
 	)
 }
 
-// SignHead signs the head of a home's memory. It is best called after a copy was made.
+// SignHead signs the head of a store after the change seq. Call it after a copy of the memory was made.
 func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	p, err := w.FindPlace()
 	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.StorePath && p.StorePath == store
@@ -353,7 +353,7 @@ func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	return signHeadAfter(store, w.CurrentTime(), seq, chain, 0)
 }
 
-// SignCopiedHead tries to sign the head of a memory that was copied, and ignores errors.
+// SignCopiedHead signs the head of a memory that was copied. It ignores errors.
 func SignCopiedHead(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
 	if w.Place == nil || w.Host == nil {
 		return

@@ -1,5 +1,5 @@
-// This file tests signed heads: they are signed in the background after a change, and a change succeeds
-// even if it cannot be signed.
+// This file tests that heads are signed in the background after changes, and that a change succeeds even if its head
+// cannot be signed.
 
 package signing
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// signing opens a memory, which is checked at the end, and returns the function that signs its heads.
+// signing opens a memory, which is checked at the end of the test, and returns the function that signs its heads.
 func signing(t testing.TB, store string) (*oxbow.Memory, func()) {
 	t.Helper()
 	m := storetest.Open(t, store, nil)
@@ -41,7 +41,7 @@ func TestSignHeads(t *testing.T) {
 	if _, err := os.Stat(store + headsSuffix); err == nil {
 		t.Fatal("a head was signed before it was due")
 	}
-	settle = SignHeadsPeriodically(m, store, time.Now) // another process continues
+	settle = SignHeadsPeriodically(m, store, time.Now) // Another process continues to sign.
 	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "last", Content: "text"}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestSignHeads(t *testing.T) {
 		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
-	// The remains of an interrupted write are overwritten.
+	// The remains of an interrupted write are overwritten by the next signed head.
 	if err := os.WriteFile(store+headsSuffix, append(text, "head 3"...), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // This file serves the embedded style sheets and scripts.
 
-// Package page has the frame, wordings, styles and scripts from which pages are built. Package page
+// Package page contains the frame, the parts, the styles and the scripts from which web pages are built. It only
 // renders its arguments and reads no memory.
 package page
 
@@ -23,11 +23,11 @@ var mediaTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// Assets are the embedded files. Pages refer to a file by the file's plain name. The name in URLs
-// contains a hash of the content, so that browsers may cache the file forever.
+// Assets are the embedded style sheets and scripts. Pages refer to a file by its plain name. The name in its URL
+// contains a hash of the content, so that a browser may cache the file forever.
 type Assets struct {
 	paths  map[string]string // name with the hash, by plain name
-	bodies map[string][]byte // by the name with the hash
+	bodies map[string][]byte // content of each file, by the name with the hash
 }
 
 // NewAssets returns the embedded files.
@@ -49,7 +49,7 @@ func NewAssets() Assets {
 	return a
 }
 
-// Path returns the path of the file with the plain name, such as "style.css".
+// Path returns the URL path of the file with a plain name, such as "style.css".
 func (a Assets) Path(name string) string { return Root + "asset/" + a.paths[name] }
 
 // ServeHTTP serves the file that the path value {file} names.
@@ -62,5 +62,5 @@ func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mediaTypes[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(b) // ignore the error: the browser has disconnected
+	_, _ = w.Write(b) // Ignore the error, because the browser has disconnected.
 }

@@ -1,4 +1,4 @@
-// This file draws numbers as charts. Each chart includes its numbers as a table.
+// This file draws numbers as charts. Each chart contains its numbers as a table, too.
 
 package page
 

@@ -1,5 +1,4 @@
-// This file shows the difference of two texts, line by line. In a changed line, it marks the changed
-// words.
+// This file shows the difference between two texts line by line, and marks the changed words in a line.
 
 package page
 
@@ -12,27 +11,27 @@ import (
 )
 
 const (
-	diffContextLines = 2   // unchanged lines shown around a change
-	maxDiffLines     = 200 // maximum number of lines shown
-	maxLineBytes     = 400 // maximum bytes shown of a line
+	diffContextLines = 2   // number of unchanged lines that are shown around a change
+	maxDiffLines     = 200 // maximum number of lines that are shown
+	maxLineBytes     = 400 // maximum number of bytes that are shown of a line
 )
 
-// diffLine is a line of a difference. The mark is ' ' for a line in both texts, '-' for a line only in the old
-// text, and '+' for a line only in the new text.
+// diffLine is a line of a difference. mark is '-' for a line that is only in the old text, '+' for a line that is only
+// in the new text, and ' ' for a line in both.
 type diffLine struct {
 	mark  byte
 	text  string
-	parts []diff.LinePart // the changed words of the line, if another line is similar
+	parts []diff.LinePart // parts of the line, of which the changed words are marked (nil if no other line is similar)
 }
 
-// Diff shows the difference of two texts. It returns nil for equal texts.
+// Diff shows the difference between two texts. It returns nil if they are equal.
 func Diff(before, after string) g.Node {
 	if before == after {
 		return nil
 	}
 	lines := diffLines(before, after)
 	var out g.Group
-	shown, left := 0, false // left reports whether the previous line was left out
+	shown, left := 0, false // left says that the previous line was left out.
 	for i, l := range lines {
 		if !isNearChange(lines, i) {
 			if !left {
@@ -69,7 +68,7 @@ func isNearChange(lines []diffLine, i int) bool {
 	return false
 }
 
-// content shows the text of the line with its changed words marked.
+// content shows the text of the line, with the changed words marked.
 func (l diffLine) content() g.Node {
 	if l.parts == nil {
 		return IsolatedText(text.TruncateWithEllipsis(l.text, maxLineBytes))
@@ -85,7 +84,7 @@ func (l diffLine) content() g.Node {
 	return h.El("bdi", out)
 }
 
-// diffLines returns the lines of both texts, merged in order.
+// diffLines returns the lines of both texts in order, each with its mark.
 func diffLines(before, after string) (out []diffLine) {
 	for mark, line := range diff.DiffLines(before, after) {
 		out = append(out, diffLine{mark: mark, text: line})
@@ -104,7 +103,7 @@ func diffLines(before, after string) (out []diffLine) {
 	return out
 }
 
-// countLines returns the number of lines at the beginning that have the mark.
+// countLines returns how many lines at the beginning have this mark.
 func countLines(lines []diffLine, mark byte) (n int) {
 	for n < len(lines) && lines[n].mark == mark {
 		n++

@@ -1,4 +1,4 @@
-// This file builds form fields with their labels, and the paths of pages.
+// This file builds form fields with labels, and the paths of pages.
 
 package page
 
@@ -30,7 +30,7 @@ func TextArea(name, label, value string, more ...g.Node) g.Node {
 	)
 }
 
-// SelectField is a labelled selection among values. The text none stands for the value "".
+// SelectField is a labelled selection of one of the values. none is the text for the value "".
 func SelectField(name, label, value, none string, values []string) g.Node {
 	option := func(v, text string) g.Node {
 		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(VisibleText(text)))
@@ -39,12 +39,12 @@ func SelectField(name, label, value, none string, values []string) g.Node {
 		g.If(none != "", option("", none)), g.Map(values, func(v string) g.Node { return option(v, v) })))
 }
 
-// QueryForm is a form that leads to the page at path, with the fields as its query.
+// QueryForm is a form that opens the page at path. Its fields become the query of the page.
 func QueryForm(path, button string, fields ...g.Node) g.Node {
 	return h.Form(h.Class("ask"), h.Action(Root+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
-// KeyHints lists keyboard commands from pairs of a key and its effect.
+// KeyHints lists keyboard commands. pairs alternates between a key and what the key does.
 func KeyHints(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -53,8 +53,8 @@ func KeyHints(pairs ...string) g.Node {
 	return h.P(h.Class("hint keys"), h.Text("Keys: "), g.Group(out))
 }
 
-// SessionPath returns the path of a session's page, relative to [Root]. If turn is not 0, it
-// leads to that turn.
+// SessionPath returns the path of the page of a session, relative to [Root]. If turn is not 0, the path leads to this
+// turn.
 func SessionPath(client, session string, turn int) string {
 	s := "sessions/" + url.PathEscape(client) + "/" + url.PathEscape(session)
 	if turn > 0 {
@@ -63,8 +63,8 @@ func SessionPath(client, session string, turn int) string {
 	return s
 }
 
-// TurnPath returns the path of a turn's page. name is the turn's name in search results. If the
-// name is not valid, TurnPath returns "".
+// TurnPath returns the path of the page of a turn. name is the name that the turn has in search results. If name is
+// not valid, TurnPath returns "".
 func TurnPath(name string) string {
 	at := strings.LastIndexByte(name, '/')
 	if at < 0 {
@@ -78,7 +78,7 @@ func TurnPath(name string) string {
 	return SessionPath(parts[len(parts)-2], parts[len(parts)-1], n)
 }
 
-// FactList is a list of names and values.
+// FactList lists names with their values. pairs alternates between a name and a value.
 func FactList(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -1,5 +1,4 @@
-// This file builds the frame of every page: its head, the navigation, and the notice about
-// the last change.
+// This file builds the frame of each page: the head, the navigation, and the notice about the last change.
 
 package page
 
@@ -14,32 +13,32 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// NavigationItem is an item of the navigation.
+// NavigationItem is a link in the navigation.
 type NavigationItem struct {
 	Path, Name string
-	Count      int // things on the page that wait for a decision
+	Count      int // number of things on that page that wait for a decision
 }
 
-// Frame is a whole page with the navigation around its content.
+// Frame is a page with the navigation around its content.
 type Frame struct {
 	Title       string
 	Status      int    // HTTP status (0 means 200)
-	IsLive      bool   // elements with the attribute data-live are reloaded when the memory changes
-	CurrentPath string // path of the current [NavigationItem]
+	IsLive      bool   // The elements with the attribute data-live are loaded again when the memory changes.
+	CurrentPath string // Path of the [NavigationItem] for this page
 
-	NavigationItems []NavigationItem // the navigation
-	MoreItems       []NavigationItem // further places, which the navigation shows on demand
-	NewEntryPath    string           // path of the page that adds an entry ("" if the browser only reads)
+	NavigationItems []NavigationItem // links that are always visible
+	MoreItems       []NavigationItem // further links, which are shown on demand
+	NewEntryPath    string           // path of the page that adds an entry ("" if this browser may only read)
 	SearchText      string           // text in the search field
-	// Selector of the element that is updated while the person types a query ("" means no element).
+	// CSS selector of the element that is updated while the person types a query ("" if there is none).
 	LiveSelector string
-	ChangeNotice g.Node // notice about the last change (may be nil)
-	Lead         g.Node // one line below the title that says what the page shows (may be nil)
+	ChangeNotice g.Node // notice about the last change (nil if there is none)
+	Lead         g.Node // line below the title that says what the page shows (may be nil)
 	Body         []g.Node
-	FooterText   string // footer: the part of the memory that this browser sees
+	FooterText   string // text of the footer, which says which part of the memory this browser sees
 }
 
-// Send writes the page.
+// Send writes the page as the answer to a request.
 func (f Frame) Send(w http.ResponseWriter, a Assets) {
 	document{title: f.Title, status: f.Status, isLive: f.IsLive}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
@@ -88,15 +87,14 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 	))
 }
 
-// navigationLink returns the link to a place in the navigation.
+// navigationLink returns the link for an item of the navigation.
 func (f Frame) navigationLink(p NavigationItem) g.Node {
 	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.CurrentPath, h.Aria("current", "page")), h.Text(p.Name),
 		g.If(p.Count > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.Count))),
 			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
 }
 
-// moreNavigation shows the further places on demand. The group is open if it contains the current
-// place.
+// moreNavigation returns the group of further links. The group is open if it contains the link to the current page.
 func (f Frame) moreNavigation() g.Node {
 	isCurrent := slices.ContainsFunc(f.MoreItems, func(p NavigationItem) bool { return p.Path == f.CurrentPath })
 	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),
@@ -107,11 +105,11 @@ func (f Frame) moreNavigation() g.Node {
 type BarePage struct {
 	Title      string
 	Status     int
-	RedirectTo string // page to which the browser is redirected, including [Root] ("" if it stays)
+	RedirectTo string // path to which the browser is redirected, including [Root] ("" if it is not redirected)
 	Body       []g.Node
 }
 
-// Send writes the page.
+// Send writes the page as the answer to a request.
 func (d BarePage) Send(w http.ResponseWriter, a Assets) {
 	if d.RedirectTo != "" {
 		w.Header().Set("Refresh", "0; url="+d.RedirectTo)
@@ -124,10 +122,10 @@ func (d BarePage) Send(w http.ResponseWriter, a Assets) {
 type document struct {
 	title  string
 	status int
-	isLive bool // the page is loaded again after a change
+	isLive bool // The page is loaded again when the memory changes.
 }
 
-// send sends the document with the body.
+// send writes the document with its body as the answer to a request.
 func (d document) send(w http.ResponseWriter, a Assets, body g.Node) {
 	var b bytes.Buffer
 	err := h.Doctype(h.HTML(h.Lang("en"), h.Head(
@@ -148,5 +146,5 @@ func (d document) send(w http.ResponseWriter, a Assets, body g.Node) {
 	if d.status != 0 {
 		w.WriteHeader(d.status)
 	}
-	_, _ = w.Write(b.Bytes()) // ignore the error: the browser has disconnected
+	_, _ = w.Write(b.Bytes()) // Ignore the error, because the browser has disconnected.
 }

@@ -1,4 +1,4 @@
-// This file draws graphs with a force-directed layout that is the same on every load.
+// This file draws graphs. The computed layout is the same each time.
 
 package page
 
@@ -11,33 +11,33 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Graph is a graph. An edge is a pair of indexes in Nodes.
+// Graph is a graph to draw. Each edge is a pair of indexes in Nodes.
 type Graph struct {
 	Nodes []Node
 	Edges [][2]int
 }
 
-// Node is a node of a graph that links to a page.
+// Node is a node of a graph. It is a link to a page.
 type Node struct {
 	Kind, Text string
-	Path       string // relative to [Root]
-	Weight     int    // number of entries with this label (0 if it is not shown)
-	IsMiddle   bool   // the graph shows the neighbours of this node
+	Path       string // path of the page, relative to [Root]
+	Weight     int    // number of entries with this label, which is shown (0 hides the number)
+	IsMiddle   bool   // This is the node whose neighbours the graph shows.
 
 	x, y float64
 }
 
-// Size of a graph in SVG units, the preferred length of an edge, and the number of steps of
-// the simulation.
+// These are the size of a graph in SVG units, the preferred length of an edge, and the number of steps of the
+// simulation.
 const (
 	graphWidth, graphHeight = 1000.0, 640.0
 	preferredEdgeLength     = 95.0
 	simulationSteps         = 220
 )
 
-// placeNodes computes the positions of the nodes: nodes repel each other, and edges pull their
-// ends together (Fruchterman and Reingold, "Graph Drawing by Force-directed Placement",
-// 1991). The nodes start on a spiral, so that the result is always the same.
+// placeNodes computes the positions of the nodes. Nodes repel each other, and edges pull their ends together
+// (Fruchterman and Reingold, "Graph Drawing by Force-directed Placement", 1991). The nodes start on a spiral, so that
+// the result is the same each time.
 func (gr *Graph) placeNodes() {
 	for i := range gr.Nodes {
 		angle, radius := float64(i)*2.399963, 22*math.Sqrt(float64(i)+0.5)
@@ -64,7 +64,8 @@ func (gr *Graph) placeNodes() {
 		heat := 40 * (1 - float64(step)/simulationSteps)
 		for i := range gr.Nodes {
 			n := &gr.Nodes[i]
-			x, y := dx[i]-n.x*0.9, dy[i]-n.y*1.6 // pull towards the center, more strongly in the vertical direction
+			// Pull each node toward the center, more strongly in the vertical direction.
+			x, y := dx[i]-n.x*0.9, dy[i]-n.y*1.6
 			move := math.Min(math.Hypot(x, y), heat) / math.Max(math.Hypot(x, y), 0.1)
 			n.x, n.y = n.x+x*move, n.y+y*move
 		}
@@ -95,8 +96,7 @@ func (gr *Graph) scaleToPicture() {
 	}
 }
 
-// DrawGraph draws a graph. Its nodes are links, in the order of the list that the page shows
-// below.
+// DrawGraph draws a graph. Its nodes are links, in the order of the list below the graph.
 func DrawGraph(gr Graph, title string) g.Node {
 	gr.placeNodes()
 	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }
@@ -147,7 +147,7 @@ func DrawGraph(gr Graph, title string) g.Node {
 		))
 }
 
-// shortenLabel shortens a text to 24 characters.
+// shortenLabel shortens a text to at most 24 characters.
 func shortenLabel(s string) string {
 	if r := []rune(s); len(r) > 24 {
 		return string(r[:23]) + "…"

@@ -1,4 +1,4 @@
-// This file highlights code in the blocks of a Markdown text.
+// This file highlights the code blocks in a Markdown text.
 
 package page
 
@@ -13,10 +13,10 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxHighlightedBytes is the length in bytes of the longest code that is highlighted, so that the page stays small.
+// Code of more than maxHighlightedBytes bytes is not highlighted, so that the page stays small.
 const maxHighlightedBytes = 16_000
 
-// Classes of the spans in highlighted code. The style sheet has their colours.
+// These are the classes of the spans in highlighted code. The style sheet defines their colours.
 const (
 	commentClass = "hc"
 	keywordClass = "hk"
@@ -24,22 +24,23 @@ const (
 	stringClass  = "hs"
 )
 
-// language describes the parts of a programming language that are highlighted.
+// language describes what is highlighted in a programming language.
 type language struct {
 	lineComments      []string
-	blockComment      [2]string // beginning and end ("" if there are no such comments)
+	blockComment      [2]string // beginning and end of a block comment ("" if the language has none)
 	strings           []stringForm
 	keywords          map[string]bool
-	isCaseInsensitive bool // keywords can have capital letters
-	commentNeedsSpace bool // a line comment begins at the start of a line or after a space
+	isCaseInsensitive bool // Keywords may be written with capital letters.
+	commentNeedsSpace bool // A line comment begins only at the start of a line or after a space.
 }
 
-// stringForm is a form of string literals.
+// stringForm describes one form of string literals.
 type stringForm struct {
 	open, close string
-	isRaw       bool // a backslash does not escape the next character
+	isRaw       bool // A backslash does not escape the next character.
 	isMultiline bool
-	isCharacter bool // it contains a single character or an escape, because other quotes are lifetimes
+	// The literal contains one character or one escape. Otherwise the quote begins a lifetime, as in Rust.
+	isCharacter bool
 }
 
 var (
@@ -49,7 +50,7 @@ var (
 	backQuoted   = stringForm{open: "`", close: "`", isMultiline: true}
 )
 
-// wordSet returns the set of the words in s.
+// wordSet returns the words in a text as a set.
 func wordSet(s string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(s) {
@@ -58,13 +59,13 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
-// bracesLanguage returns a language with the comments of C.
+// bracesLanguage returns a language whose comments are those of C.
 func bracesLanguage(keywords string, forms ...stringForm) *language {
 	return &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"}, strings: forms,
 		keywords: wordSet(keywords)}
 }
 
-// languages returns the languages by the word after the fence of a code block. They are built at the first use.
+// languages contains the languages by the word after the opening fence of a code block. It is built at the first use.
 var languages = sync.OnceValue(func() map[string]*language {
 	golang := bracesLanguage(
 		"break case chan const continue default defer else fallthrough for func go goto if import "+
@@ -133,8 +134,8 @@ var languages = sync.OnceValue(func() map[string]*language {
 	return all
 })
 
-// highlightCode shows code with its comments, strings, keywords and numbers in spans. If the language is unknown
-// or the code is long, it is shown without spans.
+// highlightCode shows code with its comments, strings, keywords and numbers in spans. If the language is unknown or
+// the code is long, there are no spans.
 func highlightCode(code, languageName string) g.Node {
 	l := languages()[strings.ToLower(languageName)]
 	code = VisibleText(code)
@@ -142,7 +143,7 @@ func highlightCode(code, languageName string) g.Node {
 		return h.Text(code)
 	}
 	var out g.Group
-	plain := 0 // start of the code that was not written yet
+	plain := 0 // offset of the code that was not written yet
 	for at := 0; at < len(code); {
 		class, end := l.nextToken(code, at)
 		if class != "" {
@@ -154,8 +155,8 @@ func highlightCode(code, languageName string) g.Node {
 	return append(out, h.Text(code[plain:]))
 }
 
-// nextToken returns the class and the end of the token that begins at an offset in the code. The class is "" if the
-// token is not highlighted.
+// nextToken returns the class and the end of the token at an offset in the code. If the token is not highlighted, the
+// class is "".
 func (l *language) nextToken(code string, at int) (class string, end int) {
 	if end := l.commentEnd(code, at); end > 0 {
 		return commentClass, end
@@ -179,7 +180,7 @@ func (l *language) nextToken(code string, at int) (class string, end int) {
 	word := code[at:end]
 	isShortWord := len(word) <= 2 && !unicode.IsDigit(first)
 	if isShortWord && strings.HasPrefix(code[end:], `"`) {
-		return "", end // the prefix of a string
+		return "", end // The word is the prefix of a string.
 	}
 	if l.isCaseInsensitive {
 		word = strings.ToLower(word)
@@ -191,12 +192,12 @@ func (l *language) nextToken(code string, at int) (class string, end int) {
 		return numberClass, end
 	}
 	if strings.HasPrefix(code[end:], "'") && !isShortWord {
-		end++ // an apostrophe
+		end++ // The quote is an apostrophe.
 	}
 	return "", end
 }
 
-// commentEnd returns the end of the comment that begins at an offset, or 0 if none does.
+// commentEnd returns the end of the comment that begins at an offset, or 0 if no comment begins there.
 func (l *language) commentEnd(code string, at int) int {
 	for _, c := range l.lineComments {
 		isBegin := at == 0 || !l.commentNeedsSpace || strings.ContainsRune(" \t\n", rune(code[at-1]))
@@ -213,8 +214,8 @@ func (l *language) commentEnd(code string, at int) int {
 	return 0
 }
 
-// stringEnd returns the end of the string that begins at an offset, or 0 if no string of this form begins
-// there. An unclosed string ends with its line or with the code, so that no text is searched twice.
+// stringEnd returns the end of the string that begins at an offset, or 0 if no string of this form begins there. A
+// string without its closing quote ends at the end of its line or of the code, so that no text is searched twice.
 func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[at:], f.open) {
 		return 0, false

@@ -1,4 +1,4 @@
-// This file renders the Markdown of an entry as HTML. HTML in the text is shown literally.
+// This file renders the Markdown of an entry as HTML. HTML in the Markdown is shown as text.
 
 package page
 
@@ -15,12 +15,11 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxProseBytes is the length in bytes of the longest text that is rendered in full, so that a
-// page stays below 60 kB.
+// A text of more than maxProseBytes bytes is cut, so that a page stays smaller than 60 kB.
 const maxProseBytes = 40_000
 
-// RenderMarkdown renders Markdown. A text that exceeds the limits of parsing is shown as plain text.
-// cut reports that the text was longer than maxProseBytes and only its beginning is shown.
+// RenderMarkdown renders Markdown. If parsing the text would take too long, it is shown as plain text. cut reports
+// whether only the beginning of the text is shown, because it has more than maxProseBytes bytes.
 func RenderMarkdown(source string) (n g.Node, cut bool) {
 	cut = len(source) > maxProseBytes
 	if cut {
@@ -34,11 +33,11 @@ func RenderMarkdown(source string) (n g.Node, cut bool) {
 	return h.Div(h.Class("prose"), h.Dir("auto"), p.renderChildren(doc, 0)), cut
 }
 
-// PlainText shows a text unrendered.
+// PlainText shows a text without rendering it.
 func PlainText(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(VisibleText(s))) }
 
-// cutAtLineEnd returns at most the first maxBytes bytes of s. It cuts at the end of a line if there is
-// one in the second half.
+// cutAtLineEnd returns at most the first maxBytes bytes of s. If there is a line end in the second half of these, it
+// cuts there.
 func cutAtLineEnd(s string, maxBytes int) string {
 	s = strings.ToValidUTF8(s[:maxBytes], "")
 	if i := strings.LastIndexByte(s, '\n'); i > maxBytes/2 {
@@ -50,7 +49,7 @@ func cutAtLineEnd(s string, maxBytes int) string {
 // markdownRenderer converts a parsed text to HTML.
 type markdownRenderer struct {
 	source        []byte
-	headingLevels []int // levels of the enclosing headings in the text
+	headingLevels []int // levels of the headings above the present position in the text
 }
 
 func (p *markdownRenderer) renderChildren(n ast.Node, depth int) g.Group {
@@ -105,8 +104,8 @@ func (p *markdownRenderer) renderNode(n ast.Node, depth int) g.Node {
 	return h.P(p.renderChildren(n, depth))
 }
 
-// renderHeading returns a heading below the page's own two levels. The levels in the result are
-// consecutive even if the text skips levels.
+// renderHeading returns a heading. Its level is below the two levels that the page itself uses. Levels that the text
+// skips are not skipped in the result.
 func (p *markdownRenderer) renderHeading(level int, inner g.Group) g.Node {
 	for len(p.headingLevels) > 0 && p.headingLevels[len(p.headingLevels)-1] >= level {
 		p.headingLevels = p.headingLevels[:len(p.headingLevels)-1]
@@ -143,7 +142,7 @@ func (p *markdownRenderer) renderInline(n ast.Node, depth int) g.Node {
 			to = "mailto:" + to
 		}
 		return webLink(to, h.Text(VisibleText(string(n.Label(p.source)))))
-	case *ast.Image: // a loaded image would tell its server that the page is being read
+	case *ast.Image: // Do not load the image, because this would tell its server that somebody reads the page.
 		return webLink(string(n.Destination), g.Group{h.Text("picture: "), p.renderChildren(n, depth)})
 	}
 	return p.renderChildren(n, depth)
@@ -160,8 +159,7 @@ func (p *markdownRenderer) renderText(n *ast.Text) g.Node {
 	return s
 }
 
-// webLink returns a link to a web or mail address. For any other address, it returns plain
-// text.
+// webLink returns a link to a web or mail address. For any other address, it returns only the text.
 func webLink(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
 	if err != nil || !isExternalURL(u) {

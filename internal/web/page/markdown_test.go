@@ -1,4 +1,4 @@
-// Tests rendered Markdown and differences.
+// This file tests the rendering of Markdown and of differences.
 
 package page
 
@@ -75,12 +75,12 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// hostile are units of texts that make parsers slow.
+// hostile contains parts of texts that make parsers slow if they are repeated.
 var hostile = []string{"[", "[](", "](", "![", "*", "**a ", "_a*", "`", "<", ">", "> ", "- ", "1. ", "~~a", "&",
 	"\\", "a ", "|", "[a]: b\n", ">\n", "* a\n", "-\n ", "\t- ", "|a|b|\n", "[a][", "***", "a\n", "  - a\n"}
 
-// Whatever a text is, it is parsed fast or not at all. The bound is wide, for the race
-// detector: all texts together take 0.2 s of a processor.
+// TestProseFast tests that any text is rendered fast or shown without rendering. The time limit is generous because of
+// the race detector: all texts together take 0.2 s of processor time.
 func TestProseFast(t *testing.T) {
 	for _, unit := range hostile {
 		for _, n := range []int{maxProseBytes / len(unit), 100_000} {
@@ -100,11 +100,10 @@ func TestProseFast(t *testing.T) {
 	}
 }
 
-// tag is a tag of a page: its slash, name and attributes.
+// tag matches a tag. Its groups are the slash, the name and the attributes.
 var tag = regexp.MustCompile(`<(/?)([a-z0-9]+)((?: [a-z-]+(?:="[^"<>]*")?)*)>`)
 
-// balanced reports what is wrong with the tags of a part: one that is not closed, and
-// a < that begins none.
+// balanced returns an error if a tag is not closed or a < does not begin a tag.
 func balanced(s string) error {
 	var open []string
 	if n := strings.Count(s, "<"); n != len(tag.FindAllString(s, -1)) {

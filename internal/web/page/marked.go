@@ -13,15 +13,15 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// HighlightedText shows untrusted text like [IsolatedText], with the given words highlighted. The words
-// must be in lower case.
+// HighlightedText shows an untrusted text like [IsolatedText], and highlights the words in it. words must be in lower
+// case.
 func HighlightedText(s string, words []string) g.Node {
 	if len(words) == 0 {
 		return IsolatedText(s)
 	}
 	s = VisibleText(s)
 	var out g.Group
-	from := 0 // start of the text that has not been written yet
+	from := 0 // offset of the text that was not written yet
 	for at := 0; at < len(s); {
 		start := strings.IndexFunc(s[at:], isWordRune)
 		if start < 0 {
@@ -40,12 +40,11 @@ func HighlightedText(s string, words []string) g.Node {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// IsolatedText shows untrusted text in a bdi element, so that right-to-left characters in the text do
-// not reorder the surrounding text.
+// IsolatedText shows an untrusted text in a bdi element, so that right-to-left characters in it do not reorder the
+// text around it.
 func IsolatedText(s string) g.Node { return h.El("bdi", h.Text(VisibleText(s))) }
 
-// VisibleText replaces characters that hide or reorder text (see [termtext.IsHarmful]) by visible
-// ones.
+// VisibleText replaces characters that would hide or reorder text (see [termtext.IsHarmful]) by visible characters.
 func VisibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,4 +1,4 @@
-// What of a text is shown.
+// This file tests how untrusted text is shown.
 
 package page
 
@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// Pages show what a terminal escapes, and leave what emoji and scripts need.
+// TestVisible tests that pages replace the same characters as terminals, but keep those that emoji and scripts need.
 func TestVisible(t *testing.T) {
 	for r := range rune(0xe1000) {
 		if termtext.IsHarmful(r) && VisibleText(string(r)) == string(r) {

@@ -1,5 +1,4 @@
-// This file builds parts of pages: notices, badges, labels, rows of lists, and links to
-// entries.
+// This file builds the parts of pages: notices, badges, labels, rows of lists, and links to entries.
 
 package page
 
@@ -19,35 +18,35 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Root is the path below which all pages are.
+// Root is the path of the pages. All page paths begin with it.
 const Root = "/ui/"
 
-// logo returns the logo: a river and an oxbow lake.
+// logo returns the logo, which shows a river and an oxbow lake.
 func logo() g.Node {
 	return g.Raw(
 		`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`,
 	)
 }
 
-// Notice returns a box with a message and its remedy. The kind is "error", "warn" or "note".
+// Notice is a box with a message and its remedy. kind is "error", "warn" or "note".
 func Notice(kind, text, remedy string) g.Node {
 	return h.Div(h.Class("notice "+kind), g.If(kind == "error", h.Role("alert")),
 		h.P(h.Text(text)), g.If(remedy != "", h.P(h.Class("remedy"), h.Text(remedy))))
 }
 
-// Notes shows the notes of a verb's result.
+// Notes shows the notes in the result of a verb.
 func Notes(ns []verb.Note) g.Node {
 	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", NoteSentence(n), "") })
 }
 
-// EmptyNotice replaces an empty list and says why the list is empty.
+// EmptyNotice is shown in place of an empty list. It says why the list is empty.
 func EmptyNotice(text string, why []verb.Note, next ...g.Node) g.Node {
 	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node {
 		return h.P(h.Class("dim"), h.Text(NoteSentence(n)))
 	}), g.Group(next))
 }
 
-// Section is a part of a page with a heading, and an ID to link to.
+// Section is a part of a page with a heading. Links can lead to its ID.
 func Section(id, title string, body ...g.Node) g.Node {
 	return h.Section(
 		h.ID(id),
@@ -57,9 +56,9 @@ func Section(id, title string, body ...g.Node) g.Node {
 	)
 }
 
-// EntryPath returns the path of an entry's page, relative to [Root]. Browsers would resolve
-// the names "." and ".." as steps in the path, so they get a space at the end. The pages
-// remove that space; names cannot end with one.
+// EntryPath returns the path of the page of an entry, relative to [Root]. A space is appended to the names "." and
+// "..", because browsers would resolve them as steps in the path. The pages remove this space, because no name ends
+// with a space.
 func EntryPath(name string) string {
 	if name == "." || name == ".." {
 		name += " "
@@ -67,15 +66,15 @@ func EntryPath(name string) string {
 	return "entries/" + url.PathEscape(name)
 }
 
-// EntryLink links to an entry by its name.
+// EntryLink is a link to an entry. Its text is the entry's name.
 func EntryLink(name string) g.Node {
 	return h.A(h.Href(Root+EntryPath(name)), IsolatedText(name))
 }
 
-// FindPath returns the path of a search, relative to [Root].
+// FindPath returns the path of the page with the results of a search, relative to [Root].
 func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
-// RelativeTime shows a time relative to now, with the exact time as the tooltip.
+// RelativeTime shows how long before now a time is. The exact time is the tooltip.
 func RelativeTime(now, t time.Time) g.Node {
 	if t.IsZero() {
 		return nil
@@ -87,8 +86,8 @@ func RelativeTime(now, t time.Time) g.Node {
 	)
 }
 
-// EntryDate returns the time of an entry: the last change, or, for an imported entry, the date that
-// the entry had before the import.
+// EntryDate returns the time of the last change of an entry. For an imported entry, it returns the date that the entry
+// had before the import.
 func EntryDate(e verb.Entry) time.Time {
 	if e.Source.Actor == string(oxbow.Imported) {
 		return ParseTime(e.Created)
@@ -96,12 +95,13 @@ func EntryDate(e verb.Entry) time.Time {
 	return ParseTime(e.Updated)
 }
 
-// Badge is a short label. The tooltip explains it.
+// Badge is a short label. tooltip explains it.
 func Badge(kind, text, tooltip string) g.Node {
 	return h.Span(h.Class("badge "+kind), g.If(tooltip != "", h.Title(tooltip)), h.Text(text))
 }
 
-// TrustBadge warns of an entry that is shown only to models that ask for it.
+// TrustBadge warns about an entry that is shown only to models that ask for it. For other levels of trust, it shows
+// nothing.
 func TrustBadge(trust string) g.Node {
 	switch oxbow.Trust(trust) {
 	case oxbow.TrustTainted:
@@ -121,11 +121,11 @@ func TrustBadge(trust string) g.Node {
 	return nil
 }
 
-// chipLabelKeys are the keys of the labels that pages show as chips, in display order. Other
-// labels are only of use to programs.
+// chipLabelKeys are the keys of the labels that pages show, in the order in which they are shown. Other labels are
+// useful only to programs.
 var chipLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-// LabelChips shows the labels of an entry. Each links to the entries with the same label.
+// LabelChips shows the labels of an entry. Each label links to the entries with the same label.
 func LabelChips(labels map[string][]string) g.Node {
 	var out []g.Node
 	for _, k := range chipLabelKeys {
@@ -141,7 +141,7 @@ func LabelChips(labels map[string][]string) g.Node {
 	return h.Ul(h.Class("chips"), h.Aria("label", "Labels"), g.Group(out))
 }
 
-// QuoteValue returns a value as a filter of a query needs it, in quotes if necessary.
+// QuoteValue returns a value as it must be written in a query, in quotes if necessary.
 func QuoteValue(v string) string {
 	if strings.ContainsAny(v, " \t\",") || v == "" {
 		return strconv.Quote(v)
@@ -149,14 +149,13 @@ func QuoteValue(v string) string {
 	return v
 }
 
-// EntryRow shows an entry in a list: the name, the beginning of the text, the writer and the time. In a
-// search hit, the words of the query are highlighted.
+// EntryRow shows an entry in a list: its name, the beginning of its text, its author and its time. In a search hit,
+// the words of the query are highlighted.
 func EntryRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row"), entryRowBody(v, e), g.Group(more))
 }
 
-// EntryChoiceRow is like [EntryRow], but with a checkbox: the field "name" of the form around the
-// list.
+// EntryChoiceRow is like [EntryRow], but has a checkbox. The checkbox is the field "name" of the form around the list.
 func EntryChoiceRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row choice"),
 		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+VisibleText(e.Name))),
@@ -180,14 +179,14 @@ func entryRowBody(v Viewer, e verb.Entry) g.Node {
 	}
 }
 
-// Viewer is who looks at a page.
+// Viewer describes the person who looks at a page.
 type Viewer struct {
-	Now             time.Time // in the time zone in which dates are shown
+	Now             time.Time // present time, in the time zone in which dates are shown
 	Actor           oxbow.Actor
-	HasSeveralUsers bool // other people may have changed the memory too
+	HasSeveralUsers bool // Other people may use the memory as well.
 }
 
-// WriterName describes who wrote something. A change by a person is the viewer's own only if nobody else uses the
+// WriterName says who wrote something. A change by a person is called the viewer's own only if nobody else uses the
 // memory, because the memory does not record which person made a change.
 func (v Viewer) WriterName(s verb.Source) string {
 	switch oxbow.Actor(s.Actor) {
@@ -212,7 +211,7 @@ func (v Viewer) WriterName(s verb.Source) string {
 	return s.Actor
 }
 
-// DescribeChange describes the effect of a change in one sentence.
+// DescribeChange describes a change in one sentence.
 func DescribeChange(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
@@ -224,7 +223,7 @@ func DescribeChange(ch verb.Change) string {
 	return s + "."
 }
 
-// ChangeVerb is the verb for the effect of a change on its first entry, such as "Added".
+// ChangeVerb returns the verb for what a change did to its first entry, such as "Added".
 func ChangeVerb(ch verb.Change) string {
 	if len(ch.RevertedSeqs) > 0 {
 		return "Undid a change of"
@@ -235,7 +234,7 @@ func ChangeVerb(ch verb.Change) string {
 	return cmp.Or(verbs[first.Verb], strings.TrimSuffix(MakeSentence(first.Verb), "."))
 }
 
-// Hidden returns hidden form fields from pairs of names and values.
+// Hidden returns hidden form fields. pairs alternates between a name and a value.
 func Hidden(pairs ...string) g.Node {
 	var out g.Group
 	for p := range slices.Chunk(pairs, 2) {
@@ -244,7 +243,7 @@ func Hidden(pairs ...string) g.Node {
 	return out
 }
 
-// PostButton is a form with a single button. It posts to a path relative to [Root].
+// PostButton is a form with only a button. action is the path to which it posts, relative to [Root].
 func PostButton(action, class, text string, fields ...string) g.Node {
 	return h.Form(
 		h.Class("one"),
@@ -255,12 +254,12 @@ func PostButton(action, class, text string, fields ...string) g.Node {
 	)
 }
 
-// Pager links to a list's previous and next page, by an offset in the query of u.
+// Pager links to the previous and the next page of a list. The links have the query of u with another offset.
 func Pager(u *url.URL, offset, next, size int) g.Node {
 	return pager(u, offset, next, size, "Newer", "Older")
 }
 
-// RankedPager is like [Pager], for a list with the best first.
+// RankedPager is like [Pager], for a list with the best result first.
 func RankedPager(u *url.URL, offset, next, size int) g.Node {
 	return pager(u, offset, next, size, "Better", "Further")
 }
@@ -280,7 +279,7 @@ func pager(u *url.URL, offset, next, size int, before, after string) g.Node {
 		g.If(offset > 0, at(max(0, offset-size), "prev", before)), g.If(next > 0, at(next, "next", after)))
 }
 
-// Table shows rows below column heads. A wide table scrolls horizontally.
+// Table shows rows below the heads of the columns. A wide table scrolls horizontally.
 func Table(heads []string, rows ...g.Node) g.Node {
 	return h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Table"), h.Table(
 		h.THead(h.Tr(g.Map(heads, func(s string) g.Node {

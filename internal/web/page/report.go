@@ -1,4 +1,4 @@
-// This file renders the report of an answer on a page.
+// This file renders the report of a verb on a page.
 
 package page
 
@@ -16,8 +16,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// RenderReport shows the report of an answer. A page has room for the whole report, so it also shows the parts that
-// shorter forms of the report omit.
+// RenderReport shows a report. It also shows the parts that shorter forms of the report omit, because a page has
+// enough room.
 func RenderReport(now time.Time, r report.Report) g.Node {
 	p := reportRenderer{now}
 	return g.Group{p.renderSections(r.Sections), p.renderNotices("warn", r.Warnings), p.renderNotices("note", r.Notes)}
@@ -25,10 +25,10 @@ func RenderReport(now time.Time, r report.Report) g.Node {
 
 // reportRenderer renders the parts of a report.
 type reportRenderer struct {
-	now time.Time // in the time zone in which times are shown
+	now time.Time // present time, in the time zone in which times are shown
 }
 
-// renderSections renders sections. Neighbouring findings form a list.
+// renderSections renders sections. Consecutive findings become a list.
 func (p reportRenderer) renderSections(all []report.Section) g.Node {
 	var nodes g.Group
 	var findings []g.Node
@@ -86,7 +86,7 @@ func (p reportRenderer) renderSection(s report.Section) g.Node {
 	panic(fmt.Sprintf("page: a report contains a %T", s))
 }
 
-// badgeKinds maps a finding's level to the kind of its badge.
+// badgeKinds maps the level of a finding to the kind of its badge.
 var badgeKinds = map[report.FindingLevel]string{"ok": "good", "warning": "warn", "problem": "error"}
 
 func (p reportRenderer) renderFinding(f report.Finding) g.Node {
@@ -102,7 +102,7 @@ func (p reportRenderer) renderFinding(f report.Finding) g.Node {
 	)
 }
 
-// renderFindingText shows the text or value of a finding. A text is shown as a sentence.
+// renderFindingText shows the text or the value of a finding. A text is shown as a sentence.
 func (p reportRenderer) renderFindingText(what any) g.Node {
 	if text, isText := what.(string); isText {
 		return IsolatedText(MakeSentence(text))
@@ -110,8 +110,7 @@ func (p reportRenderer) renderFindingText(what any) g.Node {
 	return p.renderValue(what)
 }
 
-// renderRecord shows a record. It begins with the record's title, or with a sentence about the call's effect on the
-// named item, followed by the cells.
+// renderRecord shows a record: its title, or a sentence about what the call did to the item, and then the cells.
 func (p reportRenderer) renderRecord(r report.Record) g.Node {
 	title := r.Key
 	if r.Title != nil {
@@ -164,11 +163,11 @@ func (p reportRenderer) renderNotices(kind string, sentences []report.Sentence) 
 	})
 }
 
-// placeholder is the placeholder, in the text of a sentence, for a value that others may have written.
+// placeholder stands for a value that others may have written, in the text of a sentence.
 const placeholder = "\x00"
 
-// renderSentence renders a sentence with a capital letter at its beginning. The case is not changed if the sentence
-// begins with a command, or with a value that others may have written.
+// renderSentence renders a sentence with a capital letter at its beginning. If the sentence begins with a command or
+// with a value that others may have written, the first letter is not changed.
 func (p reportRenderer) renderSentence(s report.Sentence) g.Node {
 	text, values := p.splitSentence(s)
 	if !strings.HasPrefix(text, "oxbow ") {
@@ -177,7 +176,7 @@ func (p reportRenderer) renderSentence(s report.Sentence) g.Node {
 	return fillPlaceholders(text, values)
 }
 
-// renderFullSentence is like renderSentence, but also adds a full stop, unless the sentence ends with a list of
+// renderFullSentence is like renderSentence, but adds a full stop. It adds none if the sentence ends with a list of
 // separate lines.
 func (p reportRenderer) renderFullSentence(s report.Sentence) g.Node {
 	text, values := p.splitSentence(s)
@@ -187,8 +186,8 @@ func (p reportRenderer) renderFullSentence(s report.Sentence) g.Node {
 	return fillPlaceholders(MakeSentence(text), values)
 }
 
-// splitSentence returns the text of a sentence, in which the placeholder place replaces each value that others may
-// have written. It also returns these values, rendered and in order.
+// splitSentence returns the text of a sentence with a placeholder for each value that others may have written. It also
+// returns these values, rendered, in order.
 func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []g.Node) {
 	var write func(v any) string
 	write = func(v any) string {
@@ -206,7 +205,7 @@ func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []
 	return s.FormatWith(write), values
 }
 
-// fillPlaceholders replaces each placeholder in the text by the next value.
+// fillPlaceholders replaces the placeholders in a text by the values, in order.
 func fillPlaceholders(text string, values []g.Node) g.Node {
 	var nodes g.Group
 	for i, part := range strings.Split(text, placeholder) {
@@ -218,7 +217,7 @@ func fillPlaceholders(text string, values []g.Node) g.Node {
 	return nodes
 }
 
-// renderValue renders a value. It is the only function that makes the values of a report safe to show on a page.
+// renderValue renders a value. Only this function makes the values of a report safe to show on a page.
 func (p reportRenderer) renderValue(v any) g.Node {
 	switch v := v.(type) {
 	case nil:
@@ -265,7 +264,7 @@ func joinTexts(texts []string, separator g.Node) g.Node {
 	return nodes
 }
 
-// hasValue reports whether the value of a cell is not empty, so that the cell is shown.
+// hasValue reports whether a cell has a value. Other cells are not shown.
 func hasValue(v any) bool { return v != nil && fmt.Sprint(v) != "" }
 
 // capitalize returns a text with a capital letter at its beginning.

@@ -1,4 +1,4 @@
-// This file words notes of verbs and times for pages.
+// This file forms the texts of notes and times on pages.
 
 package page
 
@@ -12,21 +12,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ReferenceText describes the target of a reference in a note, for a reader of a page. Package verb calls it
-// for each reference in a note.
+// ReferenceText returns the text that a page shows for a reference in a note. Package verb calls it for each
+// reference.
 func ReferenceText(r verb.Reference) string { return verb.Notef("%s", r).String() }
 
 // NoteSentence returns a note as a sentence for a page.
 func NoteSentence(n verb.Note) string { return MakeSentence(n.Render(ReferenceText)) }
 
-// MakeSentence turns the text of an error or a note into a sentence, with a capital letter and a
-// full stop.
+// MakeSentence returns the text of an error or a note as a sentence, with a capital letter and a full stop.
 func MakeSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
 	}
-	if !strings.HasPrefix(s, "oxbow ") { // leave a command as it is typed
+	if !strings.HasPrefix(s, "oxbow ") { // Do not change the first letter of a command.
 		first, n := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[n:]
 	}
@@ -36,14 +35,13 @@ func MakeSentence(s string) string {
 	return s
 }
 
-// ParseTime parses a time in RFC 3339 format. It returns the zero time if s is not a time.
+// ParseTime parses a time in the format of RFC 3339. It returns the zero time if s has another format.
 func ParseTime(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// relativeTimeText describes how long t is before now, such as "yesterday". It counts days in the time
-// zone of now.
+// relativeTimeText says how long t is before now, such as "yesterday". Days are counted in the time zone of now.
 func relativeTimeText(now, t time.Time) string {
 	t = t.In(now.Location())
 	switch d := now.Sub(t); {
@@ -63,7 +61,7 @@ func relativeTimeText(now, t time.Time) string {
 	return t.Format("2 January 2006")
 }
 
-// Plural returns a count with its noun, such as "1 entry" or "2 entries".
+// Plural returns a number with its noun, such as "1 entry" or "2 entries".
 func Plural(n int, what string) string {
 	switch {
 	case n == 1:

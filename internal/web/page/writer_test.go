@@ -16,7 +16,8 @@ func TestWriter(t *testing.T) {
 		want   string
 	}{
 		{Viewer{Actor: oxbow.Person}, oxbow.Person, "you"},
-		{Viewer{Actor: oxbow.Person, HasSeveralUsers: true}, oxbow.Person, "a person"}, // perhaps somebody else
+		// Somebody else may have made the change.
+		{Viewer{Actor: oxbow.Person, HasSeveralUsers: true}, oxbow.Person, "a person"},
 		{Viewer{Actor: oxbow.Agent}, oxbow.Person, "a person"},
 		{Viewer{Actor: oxbow.Person}, oxbow.Agent, "an agent"},
 		{Viewer{Actor: oxbow.Person}, oxbow.Imported, "an import"},

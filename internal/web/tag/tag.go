@@ -1,8 +1,8 @@
-// This file wraps each element and attribute in a function that is not inlined.
+// This file wraps each element and each attribute of package gomponents in a function that is not inlined.
 
-// Package tag builds HTML elements with the functions of gomponents, and prevents the compiler from
-// inlining them. An inlined call contains a copy of the closure, so the 1,500 calls in the pages
-// would add 3 MB to the program.
+// Package tag builds HTML elements with the functions of package gomponents, and keeps the compiler from inlining
+// them. An inlined call contains a copy of a closure, so the 1,500 calls in the pages would make the program 3 MB
+// larger.
 package tag
 
 import (

@@ -1,9 +1,8 @@
-// This file fetches and caches the provider's keys.
+// This file fetches and caches the public keys of an OpenID provider.
 //
-// The package github.com/coreos/go-oidc also does this, but it has three disadvantages. First, anybody can make it
-// send requests, because it asks the provider for each token with an unknown key ID. (A limit was proposed in pull
-// request 482, which was closed.) Second, it reads answers of any size. Third, the server cannot start if the provider
-// does not answer.
+// The package github.com/coreos/go-oidc also does this, but has three disadvantages. First, anybody can make it send
+// requests, because it asks the provider for each token with an unknown key ID. (Pull request 482 proposed a limit and
+// was closed.) Second, it reads answers of any size. Third, the server cannot start if the provider does not answer.
 
 package oidc
 
@@ -32,28 +31,29 @@ import (
 )
 
 const (
-	maxKeyAge        = time.Hour        // age at which the keys are fetched again
-	minFetchInterval = 30 * time.Second // minimum time between two fetches, even if a token names an unknown key
-	maxKeys          = 100              // maximum number of keys from a provider
-	maxReply         = 256 << 10        // maximum size of the provider's answers, in bytes
+	maxKeyAge = time.Hour // age at which cached keys are fetched again
+	// minimum time between two fetches; it also applies if a token names an unknown key
+	minFetchInterval = 30 * time.Second
+	maxKeys          = 100       // maximum number of keys that are read from a provider
+	maxReply         = 256 << 10 // maximum size of an answer of the provider, in bytes
 )
 
 // keySet caches the public keys of a provider.
 type keySet struct {
-	issuer      string // URL without a trailing slash
-	exactIssuer string // issuer in the exact form that the provider must use
+	issuer      string // URL of the provider without a slash at the end
+	exactIssuer string // URL in the form that the provider must use in its answers and tokens
 	client      *http.Client
 	now         func() time.Time
 	log         *slog.Logger
 
-	mu          sync.Mutex // guards the fields below; locked during a fetch, so that only one caller fetches
+	mu          sync.Mutex // guards the fields below; it stays locked during a fetch, so that only one caller fetches
 	keys        map[string]signatureKey
 	fetchTime   time.Time
 	lastAttempt time.Time
 	fetchErr    error // error of the last fetch, or nil
 }
 
-// signatureKey is a public key and the algorithm for which it is used.
+// signatureKey is a public key, and the algorithm for which it may be used.
 type signatureKey struct {
 	public    crypto.PublicKey
 	algorithm string
@@ -69,14 +69,15 @@ func isLoopback(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// isSecure reports whether nobody on the way can change the answers from a URL.
+// isSecure reports whether answers from a URL cannot be changed on the way: the URL uses https or leads to this
+// machine.
 func isSecure(u *url.URL) bool {
 	return u.Scheme == "https" || isLoopback(u)
 }
 
 // findKey returns the key with an ID for an algorithm. If the key is unknown or old, findKey fetches the keys from the
-// provider, unless it did so recently. If fetching fails, it returns the old key. If there is no old key, it returns
-// an [*auth.UncheckedError].
+// provider, unless it did so recently. If fetching fails, it returns the old key. Without an old key, the error is an
+// [*auth.UncheckedError].
 func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,12 +106,12 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	return k.public, nil
 }
 
-// mayFetch reports whether the last attempt to fetch the keys is long enough ago for another.
+// mayFetch reports whether the last fetch was long enough ago to fetch the keys again.
 func (s *keySet) mayFetch(now time.Time) bool {
 	return s.lastAttempt.IsZero() || now.Sub(s.lastAttempt) > minFetchInterval
 }
 
-// fetchKeys reads the provider's description, and the keys to which the description refers.
+// fetchKeys reads the description of the provider, and then the keys from the address in it.
 func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -137,14 +138,14 @@ func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error)
 	}
 	keys := map[string]signatureKey{}
 	for _, raw := range set.Keys {
-		if id, k, err := parseKey(raw); err == nil { // skip keys for other purposes
+		if id, k, err := parseKey(raw); err == nil { // Skip keys for other purposes than signatures.
 			keys[id] = k
 		}
 	}
 	return keys, nil
 }
 
-// getJSON reads a JSON document from the provider.
+// getJSON reads the JSON document at a URL of the provider into v.
 func (s *keySet) getJSON(ctx context.Context, url string, v any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -167,7 +168,8 @@ func (s *keySet) getJSON(ctx context.Context, url string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// parseKey parses a JSON Web Key (RFC 7517) for signatures with one of the algorithms.
+// parseKey parses a JSON Web Key (RFC 7517) and returns its ID. It fails unless the key is for signatures with one of
+// the accepted algorithms.
 func parseKey(raw []byte) (id string, _ signatureKey, err error) {
 	var j struct {
 		ID        string `json:"kid"`

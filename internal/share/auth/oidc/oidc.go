@@ -1,9 +1,8 @@
-// This file verifies tokens: it decides which bearer tokens of a provider are accepted, and for
-// which memory.
+// This file verifies bearer tokens. It decides which tokens of a provider are accepted, and to which memory they give
+// access.
 
-// Package oidc accepts bearer tokens that an OpenID provider signed. The package implements only
-// the checks of a resource server, and does not sign users in. It tells clients where to get tokens
-// (RFC 9728).
+// Package oidc accepts bearer tokens that an OpenID provider has signed. It implements only the checks of a resource
+// server: it does not sign users in, but tells clients where to get a token (RFC 9728).
 package oidc
 
 import (
@@ -24,18 +23,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// The OAuth scopes of tokens.
+// These are the OAuth scopes that a token may have.
 const (
 	scopeRead  = "oxbow:read"
 	scopeWrite = "oxbow:write"
 )
 
-// metadataPath is the path of the document that names the token provider. For the server's MCP
-// endpoint, the path ends with an additional "/mcp".
+// metadataPath is the path of the document that names the provider of tokens. For the server's MCP endpoint, "/mcp" is
+// appended to the path.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 const (
-	clockLeeway  = time.Minute // allowed difference between clocks
+	clockLeeway  = time.Minute // tolerance for different clocks when times in a token are checked
 	maxTokenSize = 16 << 10    // maximum size of a token, in bytes
 )
 
@@ -43,19 +42,19 @@ const (
 // key for one algorithm cannot be used with another.
 var algorithms = []string{"RS256", "ES256", "EdDSA"}
 
-// Options specify which tokens are accepted. Issuer and Resource are required.
+// Options say which tokens are accepted. Issuer and Resource are required.
 type Options struct {
 	Issuer   string // URL of the provider, exactly as in its tokens
 	Resource string // URL with which clients call the server, without a trailing slash
-	Audience string // required audience of tokens ("" means that the resource and its MCP endpoint are accepted)
-	Claim    string // name of the claim that contains the tenant, or "" if all tokens are for the server's own home
+	Audience string // audience that a token must have ("" accepts Resource and its MCP endpoint)
+	Claim    string // name of the claim with the tenant, or "" if each token gives access to the server's own home
 
-	Logger *slog.Logger     // logs why keys cannot be fetched (nil discards the messages)
-	Client *http.Client     // fetches the provider's keys (the default is a client with a timeout)
-	Now    func() time.Time // the default is time.Now
+	Logger *slog.Logger     // receives the reasons why keys cannot be fetched (nil discards them)
+	Client *http.Client     // HTTP client for fetching keys (nil means a client with a timeout)
+	Now    func() time.Time // clock (nil means time.Now)
 }
 
-// Verifier checks tokens. It is safe for concurrent use.
+// Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
 	opts   Options
 	keys   keySet
@@ -97,14 +96,14 @@ func isIssuer(s string) bool {
 	return hasHostAndPathOnly && isSecure(u)
 }
 
-// claims contains the claims of a token that Verify reads besides the registered claims.
+// claims contains the claims of a token: the registered claims, the scope, and all claims by name.
 type claims struct {
 	jwt.RegisteredClaims
 	Scope  string `json:"scope"`
 	values map[string]any
 }
 
-// UnmarshalJSON stores all claims, because the name of the tenant claim is configurable.
+// UnmarshalJSON also stores all claims by name, because the options determine which claim contains the tenant.
 func (c *claims) UnmarshalJSON(b []byte) error {
 	type plain claims
 	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
@@ -115,9 +114,8 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 
 var errUnknownTenant = errors.New("the token names no tenant")
 
-// Verify returns the permissions of a token. Tokens with the same permissions have the same name.
-// Therefore the data that a server keeps for each name does not grow with the number of tokens that
-// the provider issues.
+// Verify verifies a token and returns its permissions. Tokens with the same permissions have the same Name, so the
+// data that a server keeps for each name does not grow with the number of issued tokens.
 func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error) {
 	if len(token) > maxTokenSize {
 		return auth.Token{}, errors.New("the token is too long")
@@ -136,7 +134,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error)
 	return v.claimPermissions(&c)
 }
 
-// claimPermissions returns the permissions that the claims specify.
+// claimPermissions returns the permissions that the claims of a token give. It fails if the claims name no valid scope
+// or tenant.
 func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	scopes := strings.Fields(c.Scope)
 	t := auth.Token{Name: "oidc:rw"}
@@ -157,10 +156,10 @@ func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	return t, auth.CheckTenant(t.Tenant)
 }
 
-// MetadataURL returns the URL at which clients find the provider of tokens.
+// MetadataURL returns the URL of the document that names the provider of tokens.
 func (v *Verifier) MetadataURL() string { return v.opts.Resource + metadataPath }
 
-// ServeHTTP serves the document that tells clients how to get a token (RFC 9728).
+// ServeHTTP serves the document that tells clients where to get a token (RFC 9728).
 func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isReading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	path, ok := strings.CutPrefix(r.URL.Path, metadataPath)
@@ -171,7 +170,7 @@ func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	_ = json.NewEncoder(w).Encode(map[string]any{ // ignore the error: the client has disconnected
+	_ = json.NewEncoder(w).Encode(map[string]any{ // Ignore the error, because the client has disconnected.
 		"resource": v.opts.Resource + path, "authorization_servers": []string{v.opts.Issuer},
 		"bearer_methods_supported": []string{"header"},
 		"scopes_supported":         []string{scopeRead, scopeWrite}, "resource_name": "oxbow memory",

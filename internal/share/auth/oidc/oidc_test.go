@@ -1,5 +1,5 @@
-// Tests which tokens of a provider are let in: those that it signed for this server, and
-// no forgery.
+// This file tests that only tokens that the provider signed for this server are accepted, and that forged tokens are
+// not.
 
 package oidc
 
@@ -35,14 +35,14 @@ const resource = "https://memory.example.org"
 
 var b64 = base64.RawURLEncoding.EncodeToString
 
-// provider is an issuer on this machine.
+// provider is an OpenID provider on this machine.
 type provider struct {
 	*httptest.Server
 	rsa   *rsa.PrivateKey
 	ec    *ecdsa.PrivateKey
 	ed    ed25519.PrivateKey
 	keys  []map[string]string
-	asked atomic.Int32 // times that its keys were fetched
+	asked atomic.Int32 // number of times that the keys were fetched
 	reply func(w http.ResponseWriter) bool
 	now   time.Time
 }
@@ -99,7 +99,7 @@ func (p *provider) verifier(t *testing.T) *Verifier {
 	return v
 }
 
-// claims are those of a token that is let in, with others in their place.
+// claims returns the claims of an accepted token. The claims in other replace some of them.
 func (p *provider) claims(other map[string]any) map[string]any {
 	c := map[string]any{"iss": p.URL, "aud": resource, "sub": "u", "exp": p.now.Add(time.Hour).Unix(),
 		"iat": p.now.Unix(), "scope": "openid oxbow:write", "org": "acme"}
@@ -108,7 +108,7 @@ func (p *provider) claims(other map[string]any) map[string]any {
 	return c
 }
 
-// sign makes a token.
+// sign returns a signed token.
 func (p *provider) sign(t *testing.T, head, claims map[string]any) string {
 	t.Helper()
 	h, err := json.Marshal(head)
@@ -132,7 +132,7 @@ func (p *provider) sign(t *testing.T, head, claims map[string]any) string {
 		sig, err = append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...), serr
 	case "EdDSA":
 		sig = ed25519.Sign(p.ed, []byte(text))
-	case "HS256": // with the public key, as it is published, as the secret
+	case "HS256": // Use the published public key as the secret.
 		der, derr := x509.MarshalPKIXPublicKey(&p.rsa.PublicKey)
 		m := hmac.New(sha256.New, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 		m.Write([]byte(text))
@@ -159,7 +159,7 @@ func TestLetIn(t *testing.T) {
 			},
 			{map[string]any{"aud": []string{"else", resource +
 				"/mcp"}, "org": "beta"}, auth.Token{Name: "oidc:rw", Tenant: "beta"}},
-			// Clocks differ
+			// The clocks may differ.
 			{map[string]any{"exp": p.now.Add(-30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
 			{map[string]any{"nbf": p.now.Add(30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
 		} {
@@ -242,7 +242,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Keys are fetched when one is not known, but not for each token with an unknown one.
+// TestKeysChange tests that the keys are fetched if a key is unknown, but not for every token with an unknown key.
 func TestKeysChange(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
@@ -306,7 +306,7 @@ func TestHostileProvider(t *testing.T) {
 		p := newProvider(t)
 		p.reply = reply
 		v := p.verifier(t)
-		for range 2 { // the second does not ask again
+		for range 2 { // The second call must not fetch the keys again.
 			got, err := v.Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(nil)))
 			if unchecked, ok := errors.AsType[*auth.UncheckedError](err); !ok || unchecked.Wait != minFetchInterval {
 				t.Errorf("%s: %+v, %v", name, got, err)
@@ -317,7 +317,7 @@ func TestHostileProvider(t *testing.T) {
 		}
 	}
 	p := newProvider(t)
-	// Which calls itself otherwise
+	// This provider calls itself by another name.
 	liar, err := New(Options{Issuer: p.URL + "/", Resource: resource, Now: func() time.Time { return p.now }})
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +336,8 @@ func TestHostileProvider(t *testing.T) {
 	}
 }
 
-// The guard takes signed tokens next to those of its file, and says where to get one.
+// TestGuard tests that a guard accepts signed tokens beside the tokens in its file, and tells clients where to get a
+// token.
 func TestGuard(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
@@ -409,8 +410,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// FuzzReadKey: whatever a provider publishes, what is read of it is a key of one of the
-// algorithms, or an error.
+// FuzzReadKey tests that any published key is either parsed as a key for an accepted algorithm or refused.
 func FuzzReadKey(f *testing.F) {
 	f.Add([]byte(`{"kid":"r","kty":"RSA","n":"AQAB","e":"AQAB"}`))
 	f.Add([]byte(`{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}`))
