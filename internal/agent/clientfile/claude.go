@@ -27,7 +27,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -204,18 +203,6 @@ var claudeIgnoredTypes = wordSet(`
 	isolation-latch last-prompt marble-origami-commit marble-origami-reset marble-origami-snapshot mode observer-ref
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
-
-// wordSet returns a function that returns the words of a text as a set. The first call builds the set, because most
-// commands read no transcripts and do not need it.
-func wordSet(text string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for word := range strings.FieldsSeq(text) {
-			set[word] = true
-		}
-		return set
-	})
-}
 
 // findParent returns the UUID of the nearest line at or above l's parent from which events were reported. It also
 // records that UUID for l, so that the lines below l find it.

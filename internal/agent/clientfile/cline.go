@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -187,8 +188,26 @@ func (c *clineReader) reportUIMessage(m *clineMessage) {
 		c.reportPendingResult()
 		c.reportUIText(kind, m)
 		c.reportUICall(kind, m.Text)
+		if m.Text != "" && !clineKinds()[kind] {
+			c.Event.reportUnknown("messages", kind, c.yieldEvent)
+		}
 	}
 }
+
+// clineKinds contains the kinds of messages that are read, and those that show states of the program.
+var clineKinds = wordSet(`
+	act_mode_respond browser_action browser_action_launch command completion_result condense condense_context followup
+	plan_mode_respond reasoning subtask_result summarize_task task text tool use_mcp_server use_subagents user_feedback
+	user_feedback_diff
+
+	api_req_deleted api_req_failed api_req_finished api_req_rate_limit_wait api_req_retried api_req_retry_delayed
+	api_req_started auto_approval_max_req_reached browser_session_status checkpoint_created checkpoint_saved
+	clineignore_error codebase_search_result command_permission_denied condense_context_error conditional_rules_applied
+	deleted_api_reqs diff_error error error_retry generate_explanation hook hook_output hook_output_stream hook_status
+	image info interactive_app invalid_model load_mcp_documentation mcp_notification mcp_server_request_started
+	mistake_limit_reached new_task payment_required_prompt report_bug resume_completed_task resume_task rooignore_error
+	shell_integration_warning shell_integration_warning_with_suggestion sliding_window_truncation subagent
+	subagent_usage task_progress too_many_tools_warning user_edit_todos`)
 
 // reportUIText reports a text by the person or the agent, depending on the message's kind.
 func (c *clineReader) reportUIText(kind string, m *clineMessage) {
@@ -199,7 +218,7 @@ func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 		c.reportText(EventPrompt, m.Text)
 	case kind == "reasoning":
 		c.reportText(EventThought, m.Text)
-	case kind == "text", kind == "completion_result", kind == "followup", kind == "plan_mode_respond":
+	case slices.Contains(clineAgentTexts, kind):
 		c.reportText(EventText, clineQuestionText(m.Text))
 	case kind == "user_feedback_diff":
 		c.reportText(noEvent, m.Text)
@@ -208,6 +227,11 @@ func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 		e.Kind, e.Text = EventCompacted, m.Text+m.Condensed.Summary
 		c.yieldEvent(&e)
 	}
+}
+
+// clineAgentTexts lists the kinds of messages that are texts of the agent.
+var clineAgentTexts = []string{
+	"text", "completion_result", "followup", "plan_mode_respond", "act_mode_respond", "subtask_result",
 }
 
 // clineQuestionText returns the text of a question or an answer. The message may be JSON that contains the text and

@@ -221,6 +221,9 @@ var codexIgnoredTypes = wordSet(`
 	ghost_snapshot inter_agent_communication inter_agent_communication_metadata security_risk_score
 	token_usage_record world_state`)
 
+// codexBlocks lists the types of the blocks in a message, apart from attachments.
+var codexBlocks = []string{"input_text", "output_text", "text", "Text", "refusal", "skill", "mention"}
+
 // codexStateEvents contains the types of events that report only the client's state, or repeat texts of other lines.
 var codexStateEvents = wordSet(`
 	agent_message_content_delta agent_message_delta agent_reasoning_delta agent_reasoning_raw_content
@@ -362,7 +365,9 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 	case "UserMessage":
 		e.ID = ""
 		c.reportEventPrompt(p.TurnID, ContentText(item.Content, "text"), attachmentNames(item.Content), e, yield)
+		e.reportUnknownBlocks(item.Content, yield, codexBlocks...)
 	case "AgentMessage":
+		e.reportUnknownBlocks(item.Content, yield, codexBlocks...)
 		c.reportAgentText(&e, ContentText(item.Content, "text", "Text"), 1, yield)
 	case "Reasoning":
 		for _, t := range item.SummaryText {
@@ -401,6 +406,7 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 		c.hasItemMessages = true
 		switch p.Role {
 		case "assistant":
+			e.reportUnknownBlocks(p.Content, yield, codexBlocks...)
 			c.reportAgentText(&e, ContentText(p.Content, "output_text"), -1, yield)
 		case "user":
 			e.ID = ""
@@ -466,6 +472,7 @@ func (p *codexItem) isByPerson(text string) bool {
 // readUserText handles a text in the person's name. The text is held first, because an event that repeats it may
 // follow and then reports the prompt.
 func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
+	e.reportUnknownBlocks(p.Content, yield, codexBlocks...)
 	e.Text = ContentText(p.Content, "input_text", "text")
 	if c.dir == "" || c.hasBareLines {
 		if dir := codexWorkingDirPattern().FindStringSubmatch(e.Text); dir != nil {

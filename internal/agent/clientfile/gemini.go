@@ -97,6 +97,7 @@ type geminiMessage struct {
 	text         string
 	thoughtCount int             // number of thoughts that were reported
 	callIDs      map[string]bool // IDs of the calls that were reported
+	isUnknown    bool            // the type of the message was reported as unknown
 }
 
 func newGemini(path string) EventReader {
@@ -133,8 +134,13 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		if g.agent == "" {
 			g.session = l.SessionID
 		}
-		if l.Kind != "" && l.Kind != "main" {
+		switch l.Kind {
+		case "", "main":
+		default:
 			g.agent = "sub-agent"
+			if l.Kind != "subagent" {
+				(&Event{Offset: offset, Session: g.session}).reportUnknown("sessions", l.Kind, yield)
+			}
 		}
 	case l.SessionUpdate == nil:
 		(&Event{Offset: offset, Session: g.session}).reportUnknown("lines", "", yield)
@@ -204,7 +210,8 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset in
 		g.reportAgentMessage(m, e, report)
 	case "info", "error", "warning": // The client wrote these texts.
 	default:
-		if known == nil {
+		if !g.currentMessage.isUnknown {
+			g.currentMessage.isUnknown = true
 			e.reportUnknown("messages", m.Type, yield)
 		}
 	}

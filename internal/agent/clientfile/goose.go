@@ -112,6 +112,9 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	return isRead
 }
 
+// gooseTextKinds maps the roles of messages to the kinds of events for their texts.
+var gooseTextKinds = map[string]EventKind{"user": EventPrompt, "assistant": EventText, "system": noEvent}
+
 // reportMessage reports a message. If the person does not see the message, the program wrote it for the model.
 func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	g.messageCount++
@@ -119,9 +122,10 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	if message.ID != "" {
 		m.beginMessage(message.ID, m.Time)
 	}
-	kind := EventText
-	if message.Role == "user" {
-		kind = EventPrompt
+	kind, isKnown := gooseTextKinds[message.Role]
+	if !isKnown {
+		m.Event.reportUnknown("messages", message.Role, m.yieldEvent)
+		return
 	}
 	if message.Metadata.Visible != nil && !*message.Metadata.Visible {
 		kind = noEvent
@@ -135,6 +139,12 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 			m.reportText(EventThought, p.Thinking)
 		case "conversationCompacted":
 			m.reportText(EventCompacted, p.Message)
+		case "image":
+			m.Event.reportLeftOut(leftOutFiles, 1, m.yieldEvent)
+		default:
+			if !gooseParts()[p.Type] {
+				m.Event.reportUnknown("parts", p.Type, m.yieldEvent)
+			}
 		}
 	}
 	m.reportText(kind, strings.Join(said, "\n"))
@@ -151,3 +161,10 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 		}
 	}
 }
+
+// gooseParts contains the types of parts that are read after the texts, and those without a text of the conversation.
+var gooseParts = wordSet(`
+	frontendToolRequest toolRequest toolResponse
+
+	actionRequired contextLengthExceeded reasoning redactedThinking summarizationRequested systemNotification
+	toolConfirmationRequest`)

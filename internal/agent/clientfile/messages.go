@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -147,12 +148,26 @@ func decodeBlocks(content json.RawMessage) (all []contentBlock) {
 }
 
 // reportBlocks reports the blocks of a message. For each text in a user's message, it calls extractPersonText, which
-// returns the person's words, or "" if a program wrote the text.
+// returns the person's words, or "" if a program wrote the text. A message of an unknown role is reported as unknown.
 func (m *messageReporter) reportBlocks(
 	role string,
 	content json.RawMessage,
 	extractPersonText func(text string) string,
 ) {
+	switch role {
+	case "user", "assistant":
+	case "system",
+		"developer",
+		"tool",
+		"info",
+		"custom",
+		"branchSummary",
+		"compactionSummary": // no person wrote these
+		extractPersonText = func(string) string { return "" }
+	default:
+		m.Event.reportUnknown("messages", role, m.yieldEvent)
+		return
+	}
 	var asked, inserted []string
 	for _, b := range decodeBlocks(content) {
 		switch b.Type {
@@ -181,6 +196,24 @@ func (m *messageReporter) reportBlocks(
 	}
 	m.reportText(EventPrompt, strings.Join(asked, "\n"))
 	m.reportText(noEvent, strings.Join(inserted, "\n"))
+}
+
+// attachmentTypes contains the types of blocks that are images and other files.
+var attachmentTypes = wordSet(`
+	audio audio_url binary document file image image_url input_audio input_file input_image local_image video video_url`)
+
+// reportUnknownBlocks reports the blocks in a message's content whose types are neither in known nor those of
+// attachments.
+func (e Event) reportUnknownBlocks(content json.RawMessage, yield func(*Event), known ...string) {
+	var blocks []struct {
+		Type string `json:"type"`
+	}
+	decodeArray(content, &blocks)
+	for _, b := range blocks {
+		if !slices.Contains(known, b.Type) && !attachmentTypes()[b.Type] {
+			e.reportUnknown("blocks", b.Type, yield)
+		}
+	}
 }
 
 func (b *contentBlock) hasFailed() bool {

@@ -98,9 +98,17 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 		default:
 			m.reportBlocks(l.Message.Role, l.Message.Content, unchangedText)
 		}
+	default:
+		if !piStates()[l.Type] {
+			m.Event.reportUnknown("lines", l.Type, yield)
+		}
 	}
 	return true
 }
+
+// piStates contains the types of lines that are states of the program, or text that extensions insert.
+var piStates = wordSet(`
+	branch_summary custom label leaf model_change session session_info thinking_level_change`)
 
 // ampReader reads the threads of Amp, threads/T-ID.json, each of which is
 // {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role","messageId","content",
@@ -226,16 +234,12 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	for _, message := range d.Messages {
 		m.beginMessage(message.ID, parseTime(message.Created))
 		m.Model = message.Model
+		if !crushRoles()[message.Role] {
+			m.Event.reportUnknown("messages", message.Role, yield)
+			continue
+		}
 		for _, p := range message.Parts {
-			kind := EventText
-			switch {
-			case message.Summary != 0:
-				kind = EventCompacted
-			case p.Data.Hidden:
-				kind = noEvent
-			case message.Role == "user":
-				kind = EventPrompt
-			}
+			kind := crushTextKind(message.Role, message.Summary, p.Data.Hidden)
 			switch p.Type {
 			case "text":
 				m.reportText(kind, p.Data.Text)
@@ -249,11 +253,33 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 				args, _ := json.Marshal(map[string]string{"command": p.Data.Command})
 				m.reportCall(message.ID, "bash", args)
 				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exitStatus: p.Data.Exit})
+			case "image_url", "binary":
+				m.Event.reportLeftOut(leftOutFiles, 1, yield)
+			case "finish": // It says why the message ended.
+			default:
+				m.Event.reportUnknown("parts", p.Type, yield)
 			}
 		}
 	}
 	return true
 }
+
+// crushTextKind returns the kind of event for a text in a message. The number summary is not 0 if the message replaces
+// a compacted part of the conversation.
+func crushTextKind(role string, summary int, isHidden bool) EventKind {
+	switch {
+	case summary != 0:
+		return EventCompacted
+	case isHidden:
+		return noEvent
+	case role == "user":
+		return EventPrompt
+	}
+	return EventText
+}
+
+// crushRoles contains the roles of messages in Crush.
+var crushRoles = wordSet("assistant system tool user")
 
 // hermesReader reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
 // The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line of a file, is
@@ -353,6 +379,9 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 		}
 	case "tool":
 		m.reportResult(callResult{id: h.CallID, output: content})
+	case "session_meta", "system", "developer":
+	default:
+		m.Event.reportUnknown("messages", h.Role, m.yieldEvent)
 	}
 }
 
@@ -447,9 +476,9 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	p, e := &l.Message.Payload, &l.Event
 	switch l.Type + l.Message.Type {
 	case "turn.prompt", "turn.steer":
-		m.reportText(EventPrompt, ContentText(l.Input, "text"))
+		m.reportKimiPrompt(l.Input)
 	case "TurnBegin", "SteerInput":
-		m.reportText(EventPrompt, ContentText(p.Input, "text"))
+		m.reportKimiPrompt(p.Input)
 	case "ContentPart":
 		m.reportKimiPart(&p.contentBlock)
 	case "ToolCall":
@@ -464,15 +493,50 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 			m.reportCall(e.CallID, e.Name, e.Args)
 		case "tool.result":
 			m.reportResult(callResult{id: e.CallID, output: resultText(e.Result.Output), hasFailed: e.Result.Failed})
+		case "step.begin", "step.end":
+		default:
+			m.Event.reportUnknown("events", e.Type, yield)
+		}
+	default:
+		if typeName := l.Type + l.Message.Type; !isKimiState(typeName) {
+			m.Event.reportUnknown("lines", typeName, yield)
 		}
 	}
 	return true
 }
 
+// kimiStates contains the types of lines that are states of Kimi CLI or Kimi Code, or repeat texts of other lines.
+// For types with a dot, it contains the part before the first dot if all such types are states.
+var kimiStates = wordSet(`
+	ApprovalRequest ApprovalRequestResolved ApprovalResponse BtwBegin BtwEnd CompactionBegin CompactionEnd HookRequest
+	HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay QuestionRequest StatusUpdate
+	StepBegin StepInterrupted StepRetry SubagentEvent ToolCallPart ToolCallRequest TurnEnd
+	config context.append_message context.apply_compaction context.clear context.undo context.update_token_count cron
+	file_history forked full_compaction goal interaction interruptionReminder llm mcp metadata micro_compaction
+	permission plan plan_mode plugin profile prompt runtime staleGuard swarm_mode task token_counting tools tower_mode
+	turn.cancel turn.ended turn.step.interrupted turn.step.retrying usage`)
+
+// isKimiState reports whether a line of this type has no text of the conversation that another line does not have.
+func isKimiState(typeName string) bool {
+	group, _, _ := strings.Cut(typeName, ".")
+	return kimiStates()[typeName] || kimiStates()[group]
+}
+
+// reportKimiPrompt reports a prompt of the person.
+func (m *messageReporter) reportKimiPrompt(input json.RawMessage) {
+	m.reportText(EventPrompt, ContentText(input, "text"))
+	m.Event.reportUnknownBlocks(input, m.yieldEvent, "text", "think")
+}
+
 func (m *messageReporter) reportKimiPart(b *contentBlock) {
-	if b.Type == "think" {
+	switch {
+	case b.Type == "think":
 		m.reportText(EventThought, b.KimiThinking)
-		return
+	case attachmentTypes()[b.Type]:
+		m.Event.reportLeftOut(leftOutFiles, 1, m.yieldEvent)
+	case b.Type == "text":
+		m.reportText(EventText, b.Text)
+	default:
+		m.Event.reportUnknown("blocks", b.Type, m.yieldEvent)
 	}
-	m.reportText(EventText, b.Text)
 }

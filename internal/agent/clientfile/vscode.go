@@ -142,6 +142,10 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 			if !hasRounds {
 				r.reportInvocation(m, p)
 			}
+		default:
+			if !vscodeParts()[p.Kind] {
+				m.Event.reportUnknown("parts", p.Kind, m.yieldEvent)
+			}
 		}
 	}
 	for _, round := range r.Result.Metadata.Rounds {
@@ -156,6 +160,15 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 	}
 	say()
 }
+
+// vscodeParts contains the kinds of parts that are not texts of the agent, such as references and edits.
+var vscodeParts = wordSet(`
+	agentDetection clearToPreviousToolInvocation codeCitation codeblockUri command confirmation contentReference
+	disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits
+	externalToolInvocationUpdate hook inlineReference mcpServersStarting mcpServersStartingSerialized move multiDiffData
+	notebookEdit notebookEditGroup planReview prepareToolInvocation progressMessage progressTask progressTaskResult
+	progressTaskSerialized pullRequest questionCarousel reference systemNotification textEdit textEditGroup
+	todoList toolInvocation treeData undoStop usedContext warning workspaceEdit`)
 
 // reportInvocation reports a call whose arguments are not stored, except for a terminal's command line.
 func (r *vscodeRequest) reportInvocation(m *messageReporter, p *vscodePart) {

@@ -1,0 +1,117 @@
+// This file tests that a reader reports what it does not understand, for each place of the test transcripts at which a
+// newer version of a client could write a type or a role that oxbow does not know.
+
+package transcript_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+)
+
+// typeMember matches a member of a JSON object that says what the object is. The second group is the value.
+var typeMember = regexp.MustCompile(`("(?:type|role|kind|subtype|say|ask)"\s*:\s*)"([^"\\]*)"`)
+
+// reading is what a reader made of a transcript.
+type reading struct {
+	said    map[string]int // prompts, texts and calls, with their number
+	reports []string       // lines that were not read, parts that were not understood, and the error
+}
+
+// readAndReport reads a whole transcript.
+func readAndReport(t *testing.T, f transcript.FoundTranscript) reading {
+	t.Helper()
+	r := reading{said: map[string]int{}}
+	read := transcript.NewCountingReader(strings.TrimSpace, func(l transcript.UnreadLine) {
+		r.reports = append(r.reports, fmt.Sprintf("the line at byte %d: %s", l.Offset, l.Reason))
+	}, func(p transcript.LeftOutParts) {
+		if p.IsUnknown {
+			r.reports = append(r.reports, fmt.Sprintf("%s: %d", p.Kind, p.Count))
+		}
+	})
+	events, _, err := read(t.Context(), f.Client, f.Path, "")
+	if err != nil {
+		r.reports = append(r.reports, err.Error())
+	}
+	for _, e := range events {
+		switch {
+		case e.Kind == session.KindPrompt || e.Kind == session.KindText:
+			r.said[string(e.Kind)+" "+e.Text]++
+		case e.Kind == session.KindCall && e.Call != nil:
+			r.said["call "+e.Call.Tool+" "+e.Call.Command+" "+strings.Join(e.Call.WrittenFiles, " ")]++
+		}
+	}
+	return r
+}
+
+// textTranscripts returns the recorded transcripts, and the test transcripts of all clients that are no databases.
+func textTranscripts(t *testing.T) (all []transcript.FoundTranscript) {
+	t.Helper()
+	for _, path := range recorded(t) {
+		all = append(all, transcript.FoundTranscript{Client: clientOf(path), Path: path})
+	}
+	home, err := filepath.Abs(clientsHome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noVariables := func(string) string { return "" }
+	for _, f := range transcript.FindTranscripts(home, noVariables, transcript.ClientNames()...) {
+		if info, err := os.Stat(f.Path); err == nil && info.Mode().IsRegular() && !clientfile.IsDatabase(f.Path) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// TestEveryUnknownType replaces each type and role in the test transcripts by a word that no client writes. If a
+// prompt, a text or a call is lost by this, the reader must report the word, the line or the file. Without a change,
+// it must report nothing.
+func TestEveryUnknownType(t *testing.T) {
+	const unknownWord = "hologram"
+	tried := map[string]int{} // places by client
+	for _, f := range textTranscripts(t) {
+		text, err := os.ReadFile(f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := readAndReport(t, f)
+		if len(before.reports) > 0 {
+			t.Errorf("without a change, the reader reports %q of %s", before.reports, f.Path)
+		}
+		changed := transcript.FoundTranscript{
+			Client: f.Client,
+			Path:   filepath.Join(t.TempDir(), filepath.Base(f.Path)),
+		}
+		for _, place := range typeMember.FindAllSubmatchIndex(text, -1) {
+			start, end := place[4], place[5]
+			mutant := slices.Concat(text[:start], []byte(unknownWord), text[end:])
+			if err := os.WriteFile(changed.Path, mutant, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			after := readAndReport(t, changed)
+			tried[f.Client]++
+			isNamed := slices.ContainsFunc(after.reports, func(report string) bool {
+				return strings.Contains(report, unknownWord) || strings.HasPrefix(report, "the line at") ||
+					strings.Contains(report, changed.Path)
+			})
+			for said, n := range before.said {
+				if after.said[said] < n && !isNamed {
+					t.Errorf("%s, byte %d: %s is unknown, and %.60q is lost without a report", f.Path, start,
+						text[place[0]:place[1]], said)
+					break
+				}
+			}
+		}
+	}
+	if len(tried) < 16 {
+		t.Errorf("the test changed the transcripts of only %d clients: %v", len(tried), tried)
+	}
+}
