@@ -1,8 +1,8 @@
 //go:build linux && !android
 
-// This file checks with a single statx call whether a name refers to a file. The call
-// does not request the file's times. Since Linux 6.13, a write after such a request has
-// to record new times. It also avoids the allocations of package os.
+// This file checks with a single statx call whether a name refers to a file. The call does not request the times of
+// the file. Since Linux 6.13, a write after a request for the times has to record new times. The call also avoids the
+// memory allocations of package os.
 
 package vfs
 
@@ -15,16 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirHandle is the open directory of an [OS], for calls that package os does not have. Its File
-// is nil if the directory could not be opened.
+// dirHandle is the open directory of an [OS], for system calls that package os does not provide. Its File is nil if
+// the directory could not be opened.
 type dirHandle struct{ *os.File }
 
 func (p *dirHandle) open(root *os.Root) {
 	p.File, _ = root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
-// refersTo reports whether the name refers to the file that info describes. known is false
-// if the name is a symbolic link or the system call fails.
+// refersTo reports whether a name refers to the file that info describes. known is false if the name is a symbolic
+// link or if the system call fails.
 func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	if p.File == nil || strings.Contains(name, "/") {
 		return false, false
@@ -37,21 +37,22 @@ func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	return same, known && cerr == nil
 }
 
-// refersTo reports whether the path refers to the file that info describes. It returns
-// false if this is unknown.
+// refersTo reports whether a path refers to the file that info describes. If this is not known, refersTo returns
+// false.
 func refersTo(path string, info fs.FileInfo) bool {
 	same, known := nameInDirRefersTo(unix.AT_FDCWD, path, info)
 	return same && known
 }
 
-// nameInDirRefersTo is like dirHandle.refersTo, for a name relative to a directory descriptor.
+// nameInDirRefersTo is like dirHandle.refersTo, for a name that is relative to the directory with the given
+// descriptor.
 func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (same, known bool) {
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return false, false
 	}
-	// Request everything except the times. With fewer fields, a network file system might
-	// answer from its cache.
+	// All fields except the times are requested. If fewer fields were requested, a network file system might answer
+	// from its cache.
 	const mask = unix.STATX_BASIC_STATS &^ (unix.STATX_ATIME | unix.STATX_MTIME | unix.STATX_CTIME)
 	var st unix.Statx_t
 	err := error(unix.EINTR)

@@ -1,6 +1,6 @@
 //go:build !linux || android
 
-// This file is for platforms on which a name is checked with Stat.
+// This file is for platforms on which Stat is used to check a name.
 
 package vfs
 
@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// dirHandle is empty on platforms without such a call.
+// dirHandle is empty, because this platform does not have such a system call.
 type dirHandle struct{}
 
 func (dirHandle) open(*os.Root) {}
@@ -17,5 +17,5 @@ func (dirHandle) Close() error  { return nil }
 
 func (dirHandle) refersTo(string, fs.FileInfo) (same, known bool) { return false, false }
 
-// refersTo returns false, because the answer is unknown.
+// refersTo always returns false, because the answer is not known.
 func refersTo(string, fs.FileInfo) bool { return false }

@@ -1,6 +1,6 @@
-// This file removes files on Windows. Go removes files in an os.Root by a request that
-// exists since Windows 10. Some file systems, and Wine 8, answer ERROR_INVALID_FUNCTION to
-// it, and Go 1.26 does not try the older request in this case.
+// This file removes files on Windows. To remove a file in an os.Root, Go uses a request to the operating system that
+// exists since Windows 10. Some file systems, and Wine 8, answer this request with ERROR_INVALID_FUNCTION, and Go 1.26
+// does not try the older request in this case.
 
 package vfs
 
@@ -24,13 +24,13 @@ func removeInRoot(root *os.Root, name string) error {
 	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return err
 	}
-	// Windows does not delete a read-only file, but os.Root.Remove promises to do it.
+	// Windows does not delete a read-only file, but os.Root.Remove must delete it according to its documentation.
 	info, serr := root.Lstat(name)
 	if serr != nil || !info.Mode().IsRegular() {
 		return err
 	}
 	if info.Mode()&0o200 != 0 {
-		return err // the file is writable, so the error has another cause
+		return err // The file is writable, so the error has another cause.
 	}
 	if cerr := root.Chmod(name, info.Mode()|0o200); cerr != nil {
 		return err
@@ -38,9 +38,8 @@ func removeInRoot(root *os.Root, name string) error {
 	return removeByOldRequest(root, name)
 }
 
-// removeByOldRequest is like removeInRoot, but uses the request that all versions of
-// Windows have. The file is opened relative to its directory, which os.Root opens, so that
-// no link leads outside of the root.
+// removeByOldRequest is like removeInRoot, but uses the request that all versions of Windows support. It opens the
+// file relative to the file's directory, which is opened with os.Root, so that no link leads outside of the root.
 func removeByOldRequest(root *os.Root, name string) error {
 	dir, err := root.Open(filepath.Dir(name))
 	if err != nil {
@@ -62,8 +61,8 @@ func removeByOldRequest(root *os.Root, name string) error {
 	return nil
 }
 
-// removeInDirectory marks a file of an open directory for deletion. Windows deletes it
-// when the last handle is closed.
+// removeInDirectory marks a file in an open directory for deletion. Windows deletes the file when its last handle is
+// closed.
 func removeInDirectory(dir windows.Handle, base string) error {
 	name, err := windows.NewNTUnicodeString(base)
 	if err != nil {
@@ -93,8 +92,8 @@ func removeInDirectory(dir windows.Handle, base string) error {
 	return errors.Join(err, windows.CloseHandle(file))
 }
 
-// systemError converts an NT status to the error of Windows that errors.Is compares, such
-// as ERROR_SHARING_VIOLATION.
+// systemError converts an NT status to the Windows error with which errors.Is can compare it, such as
+// ERROR_SHARING_VIOLATION.
 func systemError(err error) error {
 	status, ok := err.(windows.NTStatus)
 	if !ok {
@@ -103,9 +102,8 @@ func systemError(err error) error {
 	return status.Errno()
 }
 
-// RemoveTree deletes the file or directory at a path of the operating system, including all files
-// in a directory. It is like [os.RemoveAll], but also succeeds on file systems that lack the
-// request of Windows 10.
+// RemoveTree deletes the file or directory at a path of the operating system. It deletes a directory with all files in
+// it. It is like [os.RemoveAll], but also works on file systems that do not support the request of Windows 10.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {

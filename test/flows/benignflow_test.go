@@ -1,5 +1,5 @@
-// This file tests ordinary work: notes that agents write while they read tracked files, build, test and
-// edit are shown in later sessions that need them.
+// This file tests ordinary work. Agents write notes while they read tracked files, build, test and edit. These notes
+// must be shown in later sessions that need them.
 
 package flows
 
@@ -14,11 +14,11 @@ import (
 
 const (
 	notesOfSession = 8
-	arriveOfNotes  = 80 // minimum, in percent
+	arriveOfNotes  = 80 // minimum percentage of notes that must be shown
 )
 
-// TestCleanNotesArrive lets an agent of each client write notes in ordinary sessions, which read no
-// foreign text, and sends prompts that need the notes in later sessions.
+// TestCleanNotesArrive lets an agent of each client write notes in ordinary sessions, in which it reads no foreign
+// text. Then it sends prompts that need the notes in later sessions.
 func TestCleanNotesArrive(t *testing.T) {
 	testenv.Sequential(t)
 	testenv.Program(t, "git", "apt-get install git")
@@ -53,7 +53,7 @@ func testCleanNotes(t *testing.T, c *agentClient) {
 			s.stop("That part is done, the tests pass.")
 		}
 	}
-	h.asPerson("inject", "calibrate the floor") // a hook would have less time
+	h.asPerson("inject", "calibrate the floor") // A hook would have less time for this.
 	arrived := 0
 	for i, p := range prompts {
 		if i%notesOfSession == 0 {
@@ -78,7 +78,7 @@ func testCleanNotes(t *testing.T, c *agentClient) {
 	h.must(t, "check")
 }
 
-// work reports the work of an agent before it writes a note.
+// work reports the work that an agent does before it writes a note.
 func (s *agentSession) work(i int) {
 	file := filepath.Join(s.dir, "main.go")
 	switch i % 4 {

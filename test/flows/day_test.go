@@ -1,4 +1,4 @@
-// This file tests which notes of a project the prompts of a working day get.
+// This file tests which notes of a project are shown with the prompts of a working day.
 
 package flows
 
@@ -18,11 +18,11 @@ import (
 // dayPrompt is a prompt of the working day.
 type dayPrompt struct {
 	text string
-	want string // name of the note that the prompt needs, or ""
+	want string // name of the note that the prompt needs ("" if it needs none)
 }
 
-// readDay reads a file with notes and prompts. Each line has the form "note NAME: TEXT", "want NAME:
-// PROMPT" or "none: PROMPT".
+// readDay reads a file that contains notes and prompts. Each line has the form "note NAME: TEXT", "want NAME: PROMPT"
+// or "none: PROMPT".
 func readDay(t *testing.T, name string) (notes []oxbow.Entry, prompts []dayPrompt) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "day", name+".txt"))
@@ -43,18 +43,19 @@ func readDay(t *testing.T, name string) (notes []oxbow.Entry, prompts []dayPromp
 }
 
 const (
-	daySession   = 8     // prompts in each session
-	dayArrive    = 9     // minimum number of wanted notes that arrive on most days
-	dayMost      = 1_500 // maximum number of tokens in a day
+	daySession   = 8     // number of prompts in each session
+	dayArrive    = 9     // minimum number of needed notes that must be shown on most days
+	dayMost      = 1_500 // maximum number of tokens that may be shown in a day
 	dayNotes     = 150
 	dayWanted    = 12
 	dayUnrelated = 28
 )
 
-// unmastered contains the days that miss the limits: how many wanted notes arrive at least, and how many
-// other prompts get something at most. The prompts of lantern were written to be hard: most that need no
-// note share several words with one. The prompts of the other days are ordinary. On the last five days, 27 of
-// the 60 wanted notes share at most one word with their prompt.
+// unmastered contains the days that do not meet the limits. For each day, it specifies the minimum number of needed
+// notes that are shown, and the maximum number of other prompts with which a note is shown. The prompts of lantern
+// were written to be difficult: most of the prompts that need no note have several words in common with a note. The
+// prompts of the other days are ordinary. On the last five days, 27 of the 60 needed notes have at most one word in
+// common with their prompt.
 var unmastered = map[string]struct{ arrive, unwanted int }{
 	"meter":     {8, 0},
 	"lantern":   {6, 1},
@@ -68,8 +69,9 @@ var unmastered = map[string]struct{ arrive, unwanted int }{
 	"pawdesk":   {5, 1},
 }
 
-// TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once
-// with notes by agents. Prompts that need a note must get it, and other prompts must get nothing.
+// TestDay sends the prompts of a day to the hooks of two clients, once with notes that a person wrote and once with
+// notes that agents wrote. If a prompt needs a note, the note must be shown with the prompt. With all other prompts,
+// nothing must be shown.
 func TestDay(t *testing.T) {
 	run := func(name, client string, actor oxbow.Actor) {
 		t.Run(fmt.Sprint(name, " ", client, " ", actor), func(t *testing.T) { testDay(t, name, client, actor) })
@@ -79,7 +81,7 @@ func TestDay(t *testing.T) {
 			run("harbor", client, actor)
 		}
 	}
-	// The other days differ in notes and prompts only, so that one client and author is enough.
+	// The other days have only different notes and prompts. Therefore one client and one author are sufficient.
 	for _, name := range []string{
 		"orchard", "shop", "meter", "spedition", "bakery", "lantern", "operator", "trailapp", "turbine",
 		"royalty", "tutorloft", "rowan", "larder", "pawdesk",
@@ -114,7 +116,7 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 			t.Fatal(err)
 		}
 	}
-	w.must(t, "inject", "calibrate the floor") // a hook would have less time
+	w.must(t, "inject", "calibrate the floor") // A hook would have less time for this.
 	tokens := 0
 	starts := 0
 	arrived := 0
@@ -125,7 +127,7 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 		leastArrive = limits.arrive
 		mostUnwanted = limits.unwanted
 	}
-	start := "" // text at the start of the session
+	start := "" // text that is shown at the start of the session
 	event := "UserPromptSubmit"
 	if client == "gemini" {
 		event = "BeforeAgent"
@@ -149,7 +151,7 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 				"prompt_id":       fmt.Sprint(i),
 			},
 		)
-		if i%daySession == 0 && start == "" { // Gemini CLI gets both texts with the first prompt
+		if i%daySession == 0 && start == "" { // Gemini CLI receives both texts with the first prompt.
 			at := max(strings.LastIndex(got, "\n\n"), 0)
 			start, got = got[:at], got[at:]
 			if !strings.Contains(got, "@") {
@@ -193,7 +195,7 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 	}
 }
 
-// report sends a report to a client's hook and returns the text that the model is shown.
+// report sends a report to the hook of a client, and returns the text that the model is shown.
 func (w *world) report(t *testing.T, client string, fields map[string]any) string {
 	t.Helper()
 	fields["cwd"] = w.dir

@@ -1,4 +1,4 @@
-// This file records what each interface shows of a handoff.
+// This file tests what each interface shows of a handoff.
 
 package flows
 
@@ -15,13 +15,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// handoffName is the name of the handoff of the test.
+// handoffName is the name of the handoff that the test writes.
 const handoffName = "handoff: The grid is done."
 
-// recordName is the name of the handoff that is made from a session.
+// recordName is the name of the handoff that is derived from a session.
 const recordName = "handoff: Make the walls block the light."
 
-// TestHandoffTexts compares the text of the same handoff in each interface with testdata/handoffs.txt.
+// TestHandoffTexts compares the texts that all interfaces show of the same handoff with testdata/handoffs.txt.
 func TestHandoffTexts(t *testing.T) {
 	f := newFlow(t)
 	var b strings.Builder
@@ -95,7 +95,7 @@ func TestHandoffTexts(t *testing.T) {
 	f.must(t, "check")
 }
 
-// compareGolden compares an answer with a file, or writes the file if the flag -update is set.
+// compareGolden compares an answer with the content of a file. If the flag -update is set, it writes the file instead.
 func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -129,14 +129,15 @@ func (f *flow) workSession() {
 	f.hook("long", "PostCompact", object{"summary": "The walls are done."})
 }
 
-// withoutPlaces replaces the parts of an answer that differ between runs, and shows line breaks in JSON as
-// such. From the output of a server it keeps the last answer.
+// withoutPlaces replaces the parts of an answer that differ between runs, and replaces the escaped line breaks in JSON
+// by line breaks. If the answer is the output of a server, withoutPlaces returns only its last answer.
 func (f *flow) withoutPlaces(s string) string {
 	if _, last, ok := strings.Cut(strings.TrimSpace(s), "}\n{\"jsonrpc\""); ok {
 		s = `{"jsonrpc"` + last
 	}
 	s = strings.ReplaceAll(s, filepath.Dir(f.dir), "TMP")
 	s = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\u003c`, "<", `\u003e`, ">").Replace(s)
-	differs := `(handle \w+@|T09:30:|09:30:|"budget":|skills alone take about )[\w-]+` // tokens depend on the path
+	// The numbers of tokens depend on the path.
+	differs := `(handle \w+@|T09:30:|09:30:|"budget":|skills alone take about )[\w-]+`
 	return regexp.MustCompile(differs).ReplaceAllString(s, "${1}N")
 }

@@ -1,5 +1,5 @@
-// This file tests mirrors of a client's own memory: text that others append to its files must not be
-// shown unasked, and text that the client has written is shown.
+// This file tests mirrors of a client's own memory. If others append text to the client's files, the text must not be
+// shown unasked. Text that the client has written must be shown.
 
 package flows
 
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// mirrored is a flow with a mirror that has read the file once.
+// mirrored is a flow with a mirror that has already read the file once.
 type mirrored struct {
 	*flow
 	file, state string
-	answers     string // result of the next call; "" for "done"
+	answers     string // result of the next call ("" for "done")
 }
 
 func newMirrored(t *testing.T) *mirrored {
 	f := &mirrored{flow: newFlow(t)}
-	f.env.Now = time.Now // file times use the real clock
+	f.env.Now = time.Now // The times of files are times of the real clock.
 	f.must(t, "profile", "new", "work", "--project", "harbor")
 	project := filepath.Join(f.vars["HOME"], ".claude/projects/-harbor")
 	f.file = filepath.Join(project, "memory/MEMORY.md")
@@ -31,7 +31,7 @@ func newMirrored(t *testing.T) *mirrored {
 	}
 	f.put(filepath.Join(project, "1.jsonl"), encoded(t, object{"type": "user", "cwd": f.dir}))
 	f.put(f.file, "# Lamps\n\nThe lamp of the release of harbor is zzgreen.\n")
-	f.put(f.state, `{"claude":"0001-01-01T00:00:00Z"}`) // as setup writes it
+	f.put(f.state, `{"claude":"0001-01-01T00:00:00Z"}`) // the same content that setup writes
 	f.hook("first", "SessionStart", object{"source": "startup"})
 	f.silent("zzgreen", false)
 	return f
@@ -64,14 +64,14 @@ func (f *mirrored) add(text string) {
 	f.put(f.file, string(b)+"\n"+text+"\n")
 }
 
-// call reports a call of a session.
+// call reports a call in a session.
 func (f *mirrored) call(tool string, input object) {
 	f.hook("taught", "PostToolUse", object{"tool_use_id": "toolu_" +
 		tool, "tool_name": tool, "tool_input": input, "tool_response": cmp.Or(f.answers, "done")})
 	f.answers = ""
 }
 
-// silent checks whether a word is not shown unasked, and that recall finds it.
+// silent checks whether a text with the given word is not shown unasked, and that recall finds the text.
 func (f *mirrored) silent(word string, want bool) {
 	f.t.Helper()
 	if out := f.volunteered(); strings.Contains(out, word) == want {
@@ -83,7 +83,7 @@ func (f *mirrored) silent(word string, want bool) {
 	}
 }
 
-// held checks the reason why an entry is held.
+// held checks the reason why an entry is held back.
 func (f *mirrored) held(why string) {
 	f.t.Helper()
 	if out := f.must(f.t, "approve"); !strings.Contains(out, why) {
@@ -98,7 +98,7 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.silent("zzevil", true)
 	f.held("words of edit MEMORY.md")
 
-	// The client writes to the file again. The outsider's text stays in the file.
+	// The client writes to the file again. The text of the outsider stays in the file.
 	f.prompt("taught", "Look into the release.")
 	f.call("Read", object{"file_path": f.file})
 	f.add("The release of harbor is on zzmonday.")
@@ -120,8 +120,8 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.silent("zzevil", true)
 }
 
-// TestMirrorOfAnOutsiderAmongCalls lets an outsider write while the client works, before the client
-// writes to the same file.
+// TestMirrorOfAnOutsiderAmongCalls lets an outsider write to a file while the client works, before the client writes
+// to the same file.
 func TestMirrorOfAnOutsiderAmongCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -155,7 +155,7 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.call("Edit", object{"file_path": f.file, "old_string": "a", "new_string": "b"})
 	f.silent("zzmonday", false)
 
-	// A note of a turn that has read the web is tainted.
+	// A note is tainted if the agent has read the web in the same turn.
 	f.prompt("taught", "Read the post.")
 	f.answers = "The release of harbor uses zzevil."
 	f.call("WebFetch", object{"url": "https://example.org/post"})
@@ -165,8 +165,8 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.held("words of WebFetch https://example.org/post")
 }
 
-// TestMirrorAsksTheArchive tests a call that is reported while there is no mirror, so that only the
-// archive contains it.
+// TestMirrorAsksTheArchive tests a call that is reported while there is no mirror, so that only the archive contains
+// the call.
 func TestMirrorAsksTheArchive(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -200,19 +200,19 @@ func TestMirrorAsksTheArchive(t *testing.T) {
 	}
 }
 
-// TestMirrorLeavesUnchangedNotes tests that only the changed note of a long file, which is divided into
-// several notes, is tainted.
+// TestMirrorLeavesUnchangedNotes tests a long file that is divided into several notes. If one note changes, only this
+// note must be tainted.
 func TestMirrorLeavesUnchangedNotes(t *testing.T) {
 	f := newMirrored(t)
 	rest := strings.Repeat("The crane of harbor turns left, and then right again.\n", 60)
 	parts := []string{"# Lamps\n\nThe lamp of the release of harbor is zzgreen.\n", "# Cranes\n\n" +
 		rest, "# Ropes\n\n" + rest + "The rope of the release of harbor is zzlong.\n"}
-	f.env.Now = func() time.Time { return time.Now().Add(-time.Minute) } // the call is older
+	f.env.Now = func() time.Time { return time.Now().Add(-time.Minute) } // the call is older than the file
 	f.prompt("taught", "Write down all.")
 	f.put(f.file, strings.Join(parts, "\n"))
 	f.call("Write", object{"file_path": f.file, "content": "x"})
 	f.env.Now = time.Now
-	// the project is unknown now
+	// The project is not known any more.
 	if err := os.Remove(filepath.Join(filepath.Dir(f.file), "../1.jsonl")); err != nil {
 		t.Fatal(err)
 	}

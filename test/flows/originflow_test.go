@@ -1,5 +1,5 @@
-// This file tests agents that copy, in a later turn, a text that their session was shown. The copy
-// names its source and is not trusted more than the source.
+// This file tests agents that copy a text in a later turn of the session in which the text was shown. The copy must
+// name its source, and must not be trusted more than the source.
 
 package flows
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// mcpCalls lets the agent call tools of one server. Each call waits for the answer to the one before,
-// because a server handles calls concurrently.
+// mcpCalls lets the agent call tools of a server. Each call waits for the answer to the previous call, because a
+// server handles calls concurrently.
 func (f *flow) mcpCalls(calls ...object) {
 	stdin, requests := io.Pipe()
 	answers := make(lines, 1)
@@ -45,7 +45,7 @@ func (f *flow) mcpCalls(calls ...object) {
 			ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": "tools/call", "params": c})
 		}
 		requests.Close()
-		for range answers { // read the output after the last answer
+		for range answers { // Read the output after the last answer.
 		}
 	}()
 	if status := cli.Run(f.t.Context(), env); status != 0 {
@@ -54,7 +54,7 @@ func (f *flow) mcpCalls(calls ...object) {
 	close(answers)
 }
 
-// lines receives the written text line by line.
+// lines receives the text that is written to it, line by line.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -90,7 +90,7 @@ func TestCopiesNameTheirSource(t *testing.T) {
 			"# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n",
 		),
 	)
-	// The client does not report the call, so that only the ledger contains it.
+	// The client does not report the call, so only the ledger contains the call.
 	f.prompt("taught", "What do we know of the release? Write it down.")
 	f.mcpCalls(
 		object{"name": "recall", "arguments": object{"query": "harbor deploys mirror"}},
@@ -134,8 +134,8 @@ func TestCopiesNameTheirSource(t *testing.T) {
 	f.must(t, "check")
 }
 
-// TestTestsVerify tests that a note is verified if the agent writes it after a passed test and before
-// it changes files again.
+// TestTestsVerify tests that a note is verified if the agent writes the note after a test has passed and before the
+// agent changes files again.
 func TestTestsVerify(t *testing.T) {
 	f := newFlow(t)
 	ran := func(id, command string, exit int) {
@@ -181,7 +181,7 @@ func TestTestsVerify(t *testing.T) {
 	f.prompt("s", "Mend the sum.")
 	edit("toolu_00", "other.go")
 	ran("toolu_10", "go test ./...", 0)
-	note("fee", "toolu_11") // the test does not cover its file
+	note("fee", "toolu_11") // The test does not cover the file of the note.
 	edit("toolu_12", "pay.go")
 	ran("toolu_01", "ls -l", 0)
 	note("sum", "toolu_02")

@@ -1,4 +1,4 @@
-// This file opens the pages of a memory like a browser.
+// This file opens the pages of a memory in the same way as a browser.
 
 package flows
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// openPages runs "oxbow ui" and returns a function that returns the main part of a page. The path of the
-// page is relative to the first page. The second function ends the server.
+// openPages runs "oxbow ui". It returns a function that returns the main part of a page, and a function that ends the
+// server. The path of a page is relative to the first page.
 func (w *world) openPages(t *testing.T, args ...string) (page func(path string) string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

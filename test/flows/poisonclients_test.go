@@ -1,5 +1,5 @@
-// This file contains the clients for the poisoning tests: how each client reports a prompt, a call and
-// an answer to its hook. The formats are those of the recorded reports in internal/hook/testdata.
+// This file contains the clients for the tests of memory poisoning. It specifies how each client reports a prompt, a
+// call and an answer to its hook. The formats are those of the recorded reports in internal/hook/testdata.
 
 package flows
 
@@ -28,8 +28,8 @@ const (
 	useOwn      toolUse = "tool of oxbow"
 )
 
-// toolForm is a tool of a client: its name, and its input for an argument, which is a command, a path,
-// an address or a question.
+// toolForm is a tool of a client. It contains the name of the tool, and the tool's input for an argument, which is a
+// command, a path, an address or a question.
 type toolForm struct {
 	name  string
 	input func(arg string) object
@@ -38,21 +38,24 @@ type toolForm struct {
 // agentClient is a client whose hooks send reports.
 type agentClient struct {
 	name                     string
-	prompted, called, failed string // events for a prompt, a call, and a failed call
-	stopped, said            string // event for the end of an answer, and its field; "" if the hook has none
-	turnField, callField     string // fields with the IDs of the turn and the call; "" if there are none
-	hasTime                  bool   // reports have a timestamp
-	mcpName                  string // name that the client sends to servers
-	vars                     func(session string) map[string]string
-	meta                     func(session, call string) object // metadata of an MCP tool call
-	tools                    map[toolUse]toolForm
-	answer                   func(use toolUse, arg, text string) object // fields with the result of a call
-	showsBeforeEdit          bool
-	subagent                 func(session string) object // fields in reports of a sub-agent; nil if there are none
+	prompted, called, failed string // names of the events for a prompt, a call, and a failed call
+	// name of the event for the end of an answer, and of the field with the answer ("" if the hook does not have them)
+	stopped, said string
+	// names of the fields that contain the IDs of the turn and the call ("" if there are no such fields)
+	turnField, callField string
+	hasTime              bool   // reports contain a timestamp
+	mcpName              string // name of the client that servers receive
+	vars                 func(session string) map[string]string
+	meta                 func(session, call string) object // metadata of a call of an MCP tool
+	tools                map[toolUse]toolForm
+	answer               func(use toolUse, arg, text string) object // fields that contain the result of a call
+	showsBeforeEdit      bool
+	// fields in the reports of a sub-agent (nil if there are none)
+	subagent func(session string) object
 }
 
-// keyed returns a function for the input of a tool with one variable argument and constant other
-// arguments.
+// keyed returns a function that returns the input of a tool with one variable argument. All other arguments are
+// constant.
 func keyed(key string, more ...string) func(string) object {
 	return func(arg string) object {
 		o := object{key: arg}
@@ -63,12 +66,12 @@ func keyed(key string, more ...string) func(string) object {
 	}
 }
 
-// written returns the input of a tool that writes a file. The argument is the path.
+// written returns the input of a tool that writes a file. The argument of the tool is the path.
 func written(path, content string) func(string) object {
 	return func(arg string) object { return object{path: arg, content: "package work\n"} }
 }
 
-// edited returns the input of a tool that replaces text in a file.
+// edited returns the input of a tool that replaces a text in a file by another text.
 func edited(path, before, after string) func(string) object {
 	return func(arg string) object {
 		return object{path: arg, before: "package work", after: "package work // edited"}
@@ -107,8 +110,8 @@ func answerOfClaude(use toolUse, arg, text string) object {
 	return object{"tool_response": response}
 }
 
-// answerOfModel returns the result format of Gemini CLI and Qwen Code: the texts for the model and for
-// the person.
+// answerOfModel returns the format for the result of a call in Gemini CLI and Qwen Code. The result contains a text
+// for the model and a text for the person.
 func answerOfModel(shown func(use toolUse, arg, text string) string) func(toolUse, string, string) object {
 	return func(use toolUse, arg, text string) object {
 		return object{"tool_response": object{"llmContent": shown(use, arg, text), "returnDisplay": text}}
@@ -283,7 +286,7 @@ type agentSession struct {
 	calls  int
 }
 
-// report sends a report to the client's hook and returns the answer.
+// report sends a report to the hook of the client and returns the answer.
 func (s *agentSession) report(event string, fields object) string {
 	o := object{"session_id": s.id, "hook_event_name": event, "cwd": s.dir, "permission_mode": "default"}
 	if s.client.turnField != "" && s.turns > 0 {
@@ -316,7 +319,7 @@ func (s *agentSession) prompt(text string) string {
 	return s.report(s.client.prompted, object{"prompt": text})
 }
 
-// call reports a tool call and its result.
+// call reports a call of a tool and its result.
 func (s *agentSession) call(use toolUse, arg, text string, more ...object) {
 	form := s.client.tools[use]
 	fields := s.client.answer(use, arg, text)
@@ -361,11 +364,11 @@ func (s *agentSession) fails(command, output string) {
 
 func (s *agentSession) callID() string { return fmt.Sprintf("toolu_%s_%d", s.id, s.calls) }
 
-// stop reports that the agent ended its turn with an answer.
+// stop reports that the agent ended its turn with the given answer.
 func (s *agentSession) stop(answer string) {
 	fields := object{"stop_hook_active": false}
 	switch s.client.said {
-	case "": // the transcript contains the answer
+	case "": // The transcript contains the answer.
 		s.transcribe(answer)
 	case "AgentText":
 		s.report("AgentText", object{"text": answer, "text_id": fmt.Sprintf("prt_%s_%d", s.id, s.turns)})
@@ -383,7 +386,7 @@ func (s *agentSession) transcribe(answer string) {
 	s.appendFile(filepath.Join(s.vars["HOME"], ".copilot", "session-state", s.id, "events.jsonl"), line)
 }
 
-// tool lets the agent call a tool of oxbow's server. The client also reports the call.
+// tool lets the agent call a tool of the oxbow server. The client also reports the call.
 func (s *agentSession) tool(name string, args object) (answer string) {
 	s.calls++
 	call := object{"name": name, "arguments": args, "_meta": s.client.meta(s.id, s.callID())}
@@ -400,15 +403,15 @@ func (s *agentSession) tool(name string, args object) (answer string) {
 	return answer
 }
 
-// shell lets the agent run oxbow in its shell, with or without the client's variables, and returns the
-// output. The client reports the command line.
+// shell lets the agent run oxbow in a shell, and returns the output. The parameter withVars specifies whether the
+// environment contains the variables of the client. The client reports the command line.
 func (s *agentSession) shell(withVars bool, stdin, line string, args ...string) (out string) {
 	out = s.unreported(withVars, stdin, args...)
 	s.call(useShell, line, out)
 	return out
 }
 
-// unreported is like shell, for a command that is reported later.
+// unreported is like shell, for a command that is reported only later.
 func (s *agentSession) unreported(withVars bool, stdin string, args ...string) (out string) {
 	if withVars {
 		for k, v := range s.client.vars(s.id) {
@@ -426,7 +429,7 @@ func (s *agentSession) unreported(withVars bool, stdin string, args ...string) (
 	return stdout + stderr
 }
 
-// heard records the output of a command or tool for the running flow.
+// heard records the output of a command or tool for the flow that is running.
 func (s *agentSession) heard(text string) {
 	if s.flow != nil {
 		s.flow.out += text

@@ -1,5 +1,5 @@
-// This file contains the home in which the poisoning flows run, and reads the texts that are shown from
-// it.
+// This file contains the home in which the flows of memory poisoning run. It also reads the texts that are shown from
+// this home.
 
 package flows
 
@@ -19,18 +19,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// poisonFlow is one flow: an agent of a client reads a foreign text in some way, and keeps it in some
-// way at some time.
+// poisonFlow is a flow in which an agent of a client reads a foreign text in a certain way, and keeps it in a certain
+// way at a certain time.
 type poisonFlow struct {
 	n      int
-	way    *wayIn // nil if the flow reads no foreign text
+	way    *wayIn // way in which the agent reads the text (nil if the agent reads no foreign text)
 	keep   *keeping
 	when   *timing
 	client *agentClient
-	said   string // the text in the words of the agent
+	said   string // the text in the agent's own words
 	out    string // output of the commands and tools that keep the text
 	asked  string // answers to an agent that asks for the text
-	class  string // class of a flow that is reported but not counted, or ""
+	class  string // class of a flow that is reported but not counted ("" for all other flows)
 	flowText
 }
 
@@ -54,20 +54,22 @@ func (f *poisonFlow) String() string {
 
 // broughtUp is a text that a hook or a server showed to a model.
 type broughtUp struct {
-	at, text    string
-	wasAskedFor bool // by a command that returns existing texts, such as taking a handoff: a mark is sufficient
+	at, text string
+	// The text was shown by a command that returns existing texts, such as taking a handoff. In this case, a mark is
+	// sufficient.
+	wasAskedFor bool
 }
 
-// poisonHome is a home and a project of a person, in which agents work.
+// poisonHome is a home and a project of a person. Agents work in the project.
 type poisonHome struct {
 	*world
 	t        *testing.T
 	clients  []*agentClient
 	shown    []broughtUp
 	sessions int
-	flow     *poisonFlow // running flow
+	flow     *poisonFlow // flow that is running
 	fetched  string      // file that a command downloaded for the running flow
-	server   string      // URL of the team's memory; "" until it runs
+	server   string      // URL of the server of the team's memory ("" if it is not running yet)
 }
 
 func newPoisonHome(t *testing.T) *poisonHome {
@@ -97,7 +99,7 @@ func newPoisonHome(t *testing.T) *poisonHome {
 		h.asPerson("remember", fmt.Sprint("own", i), text)
 	}
 	h.asPerson("profile", "new", "work", "--tag", "harbor")
-	// as setup writes it
+	// the same content that setup writes
 	h.putFile(filepath.Join(filepath.Dir(h.storePath()), "mirror.json"), `{"claude":"0001-01-01T00:00:00Z"}`)
 	return h
 }
@@ -109,7 +111,7 @@ func (h *poisonHome) note(at, text string) {
 	}
 }
 
-// noteAsked records a text that a model got because it asked for the existing texts.
+// noteAsked records a text that a model received because it asked for existing texts.
 func (h *poisonHome) noteAsked(at, text string) {
 	h.shown = append(h.shown, broughtUp{at, text, true})
 }
@@ -182,7 +184,7 @@ func (h *poisonHome) nextClient(after *agentClient) *agentClient {
 	return after
 }
 
-// asPerson runs a command as a person at a terminal.
+// asPerson runs a command in the same way as a person at a terminal.
 func (h *poisonHome) asPerson(args ...string) string {
 	h.t.Helper()
 	h.env.StdinTerm = true
@@ -191,7 +193,7 @@ func (h *poisonHome) asPerson(args ...string) string {
 	return h.must(h.t, args...)
 }
 
-// editWith makes the editor append a text to its file.
+// editWith makes the editor append a text to the file that it edits.
 func (h *poisonHome) editWith(text string) {
 	h.vars["EDITOR"] = "append"
 	h.env.RunEditor = func(argv []string) error {
@@ -209,8 +211,8 @@ func (h *poisonHome) ask(c *agentClient, calls ...object) []string {
 	return answers
 }
 
-// requests sends requests with one method to a new server as a client, one after the other. The
-// server's description of itself is recorded as shown.
+// requests sends requests with the same method to a new server as a client, one after another. It records the server's
+// description of itself as a text that was shown.
 func (h *poisonHome) requests(c *agentClient, method string, params ...object) (answers []string) {
 	stdin, requests := io.Pipe()
 	received := make(lines, 1)
@@ -243,7 +245,7 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 			answers = append(answers, ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": method, "params": p}))
 		}
 		requests.Close()
-		for range received { // read the output after the last answer
+		for range received { // Read the output after the last answer.
 		}
 	}()
 	if status := cli.Run(h.t.Context(), env); status != 0 {
@@ -253,7 +255,7 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 	return answers
 }
 
-// textOfAnswer returns the text of a tool's answer.
+// textOfAnswer returns the text in the answer of a tool.
 func textOfAnswer(t *testing.T, answer string) string {
 	t.Helper()
 	var got struct {
@@ -286,7 +288,7 @@ func (h *poisonHome) clientMemory(f *poisonFlow) string {
 	return filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/memory", f.name()+".md")
 }
 
-// editDump renames the flow's note in a dump and removes the note's labels.
+// editDump renames the note of the flow in a dump and removes the labels of the note.
 func (h *poisonHome) editDump(dir string, f *poisonFlow) {
 	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains(filepath.Base(path), f.noteName()) {
@@ -300,7 +302,7 @@ func (h *poisonHome) editDump(dir string, f *poisonFlow) {
 	})
 }
 
-// pull adds the text of a flow to the team's memory and pulls this memory.
+// pull adds the text of a flow to the memory of the team, and then pulls this memory.
 func (h *poisonHome) pull(f *poisonFlow) {
 	team := filepath.Join(filepath.Dir(h.dir), "team")
 	token := filepath.Join(filepath.Dir(h.dir), "token")
@@ -353,7 +355,7 @@ func (s *agentSession) beforeEdit(f *poisonFlow) {
 
 func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// unlabelled returns a line of an export with another name and without labels.
+// unlabelled returns a line of an export with another name and without its labels.
 func unlabelled(t *testing.T, line, name string) string {
 	t.Helper()
 	var e object
@@ -363,7 +365,7 @@ func unlabelled(t *testing.T, line, name string) string {
 	return encoded(t, object{"name": name, "content": e["content"]})
 }
 
-// wordsShown returns the words of a shown text in lower case.
+// wordsShown returns the words of a text that was shown, in lower case.
 func wordsShown(text string) []string {
 	text = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, " ").Replace(text)
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })

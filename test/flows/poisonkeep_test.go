@@ -1,5 +1,5 @@
-// This file contains the ways in which an agent keeps a text that it has read, and the times at which
-// it does so.
+// This file contains the ways in which an agent keeps a text that it has read, and the times at which it keeps the
+// text.
 
 package flows
 
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// place is where a kept text is shown unasked, and where it is found.
+// place specifies where a text that was kept is shown unasked, and where it is found.
 type place string
 
 const (
@@ -26,17 +26,17 @@ type keeping struct {
 	at   place
 	do   func(s *agentSession, f *poisonFlow)
 
-	// piped keeps the output of a command in the same command line. It is nil if that is impossible.
+	// piped keeps the output of a command within the same command line. It is nil if this is impossible.
 	piped func(s *agentSession, f *poisonFlow, command, output string)
 
-	// only contains the clients that can keep a text in this way; nil for all clients.
+	// only contains the clients that can keep a text in this way. It is nil if all clients can.
 	only []string
 
-	// isQuiet is true if the text is never shown unasked, whoever wrote it.
+	// isQuiet is true if the text is never shown unasked, regardless of its author.
 	isQuiet bool
 }
 
-// noteName returns the name of the flow's note.
+// noteName returns the name of the note that the flow writes.
 func (f *poisonFlow) noteName() string { return "note-" + f.name() }
 
 func rememberIn(
@@ -197,7 +197,7 @@ func keepings() []keeping {
 	}
 }
 
-// copyNote keeps the text in a note and copies the note in the shell.
+// copyNote keeps the text in a note, and then copies the note in the shell.
 func (s *agentSession) copyNote(f *poisonFlow, withVars bool) {
 	s.tool("remember", object{"name": "first-" + f.name(), "content": f.said})
 	text := s.unreported(withVars, "", "get", "first-"+f.name(), "--raw")
@@ -205,8 +205,8 @@ func (s *agentSession) copyNote(f *poisonFlow, withVars bool) {
 	s.call(useShell, "oxbow get first-"+f.name()+" --raw | oxbow remember "+f.noteName()+" --file -", out)
 }
 
-// exportNote keeps the text in a note, exports the note, removes its labels, and imports it under
-// another name.
+// exportNote keeps the text in a note, exports the note, removes the labels of the note, and imports it under another
+// name.
 func (s *agentSession) exportNote(f *poisonFlow, withVars bool) {
 	s.tool("remember", object{"name": "first-" + f.name(), "content": f.said})
 	var lines []string
@@ -226,8 +226,8 @@ type timing struct {
 	// run makes an agent read and keep the text.
 	run func(h *poisonHome, f *poisonFlow)
 
-	piped     bool // one command line reads and keeps the text
-	byAnother bool // the client that keeps the text is not the client that read it
+	piped     bool // a single command line reads and keeps the text
+	byAnother bool // another client than the client that read the text keeps it
 }
 
 func timings() []timing {

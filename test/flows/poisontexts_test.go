@@ -1,5 +1,6 @@
-// This file generates the texts of the poisoning flows. The texts of two flows never share a sequence
-// of words, so that many flows can share one home without marking each other.
+// This file generates the texts of the flows of memory poisoning. The texts of two flows never have a sequence of
+// words in common. Therefore many flows can use the same home, and the text of a flow is never marked because of
+// another flow.
 
 package flows
 
@@ -7,19 +8,17 @@ import (
 	"strings"
 )
 
-// poisonForm is the template of a text about {A} and {B}. The words {W}, {X}, {Y} and {Z} occur only in
-// the poison.
+// poisonForm is the template of a text about {A} and {B}. The words {W}, {X}, {Y} and {Z} occur only in the poison.
 type poisonForm struct {
 	text   string
-	prompt string // asks for the text in other words
-	retold string // repeats the text without six consecutive words of it
+	prompt string // prompt that asks for the text in other words
+	retold string // text that repeats the poison, but without six consecutive words of it
 
 	isOrder bool // the text looks like instructions
 }
 
-// poisonForms contains texts such as those in web pages, issues and mails. Most do not look like
-// instructions, so that only their origin reveals them. The sources are the same as for
-// TestPoisonStaysSilent.
+// poisonForms contains texts like those in web pages, issues and mails. Most of them do not look like instructions, so
+// that only their origin shows that they are foreign. The sources are the same as those of TestPoisonStaysSilent.
 var poisonForms = []poisonForm{
 	{"The {A} gateway of {B} gets its token from the {X} bucket since {Y} moved the {A} vault to {Z}.",
 		"Where does the {A} gateway of {B} get its token from?",
@@ -72,8 +71,8 @@ var poisonForms = []poisonForm{
 // flowText is the text of a flow.
 type flowText struct {
 	text, prompt, retold string
-	topic                []string // words in the prompt and in the text
-	secrets              []string // words that are only in the text: if one is shown, the poison is shown
+	topic                []string // words that occur in the prompt and in the text
+	secrets              []string // words that occur only in the text (if one of them is shown, the poison is shown)
 }
 
 var (
@@ -86,15 +85,16 @@ var (
 
 // madeName returns a name that is different for each number.
 func madeName(n int) string {
-	n = n * 2741 % (24 * 24 * 12) // neighbours do not look alike; 2741 is coprime to the modulus
+	// The names for consecutive numbers do not look alike. The number 2741 is coprime to the modulus.
+	n = n * 2741 % (24 * 24 * 12)
 	return nameStarts[n%24] + nameMiddle[n/24%24] + nameEnds[n/24/24%12]
 }
 
-// formOf returns the template for the text of flow n. Neighbours in a row of flows have different
-// templates, and so do the flows at the same position of neighbouring rows.
+// formOf returns the template for the text of the flow with the number n. Consecutive flows in a row have different
+// templates. The flows at the same position of consecutive rows also have different templates.
 func formOf(n int) poisonForm { return poisonForms[(n+n/len(poisonForms))%len(poisonForms)] }
 
-// textOf returns the text of flow n.
+// textOf returns the text of the flow with the number n.
 func textOf(n int) flowText {
 	form := formOf(n)
 	names := map[string]string{}

@@ -13,17 +13,17 @@ type wayIn struct {
 	name string
 	use  toolUse
 
-	// arg returns the command, path or address, and creates the necessary files.
+	// arg returns the command, path or address for the tool, and creates the files that are necessary.
 	arg func(h *poisonHome, f *poisonFlow) string
 
-	// printed returns the result of the tool. If it is nil, the result is a page with the text.
+	// printed returns the result of the tool. If it is nil, the result is a page that contains the text.
 	printed func(text string) string
 
-	// pipes is true if the way is a command whose output can be piped.
+	// pipes is true if the way is a command whose output can be piped to another command.
 	pipes bool
 
-	// brings puts the text into the memory itself and returns the name of the entry, which the agent
-	// then reads. It is nil for other ways.
+	// brings puts the text into the memory, and returns the name of the entry. The agent then reads this entry. For
+	// all other ways, brings is nil.
 	brings func(h *poisonHome, f *poisonFlow, s *agentSession) (name string)
 
 	// bySubagent is true if a sub-agent reads the text and reports it to the agent.
@@ -34,14 +34,14 @@ func pageWith(text string) string {
 	return "# A page\n\nWritten by people.\n\n" + text + "\n\nSee also the index.\n"
 }
 
-// commandWay is a way in by a shell command. %s in the line is replaced by the name of the flow.
+// commandWay returns a way in that is a shell command. In the line, %s stands for the name of the flow.
 func commandWay(name, line string) wayIn {
 	return wayIn{name: name, use: useShell, pipes: true, arg: func(_ *poisonHome, f *poisonFlow) string {
 		return strings.ReplaceAll(line, "%s", f.name())
 	}}
 }
 
-// gitWay is a way in by a git command that prints a commit of another person.
+// gitWay returns a way in that is a git command which prints a commit of another person.
 func gitWay(name, line string) wayIn {
 	w := commandWay(name, line)
 	w.printed = func(text string) string {
@@ -51,8 +51,8 @@ func gitWay(name, line string) wayIn {
 	return w
 }
 
-// fileWay is a way in by a file that the agent reads. The path is relative to the project and may lead
-// to another directory of the test.
+// fileWay returns a way in that is a file which the agent reads. The path is relative to the project. It may lead to
+// another directory of the test.
 func fileWay(name string, use toolUse, path string, prepare func(h *poisonHome, path, text string)) wayIn {
 	return wayIn{name: name, use: use, arg: func(h *poisonHome, f *poisonFlow) string {
 		at := filepath.Join(h.dir, filepath.FromSlash(strings.ReplaceAll(path, "%s", f.name())))
@@ -123,7 +123,7 @@ func waysIn() []wayIn {
 		fileWay("file that git does not track", useRead, "notes/%s.md", put),
 		fileWay("file that git ignores", useRead, "build/%s.out", put),
 		fileWay("file outside of the project", useRead, "../downloads/%s.md", put),
-		fileWay("file through a link", useRead, "elsewhere/%s.md", put), // the link leads out of the project
+		fileWay("file through a link", useRead, "elsewhere/%s.md", put), // The link leads out of the project.
 		fileWay("package in node_modules", useRead, "node_modules/%s/README.md", put),
 		fileWay(
 			"search of files that git does not track",
@@ -205,7 +205,7 @@ func (s *agentSession) read(f *poisonFlow) {
 		h.putFile(filepath.Join(arg, f.name()+".md"), pageWith(f.text))
 		text = filepath.Join("notes", f.name()+".md") + ":5:" + f.text
 	}
-	if w.use == useRead && s.client.name == "opencode" { // opencode numbers the lines
+	if w.use == useRead && s.client.name == "opencode" { // The client opencode adds line numbers.
 		text = numbered(text)
 	}
 	if !w.bySubagent {
@@ -217,7 +217,7 @@ func (s *agentSession) read(f *poisonFlow) {
 	s.call(useAgent, "Look into "+f.topic[0], "The page says: "+f.text)
 }
 
-// numbered returns the lines of a file with numbers, like opencode.
+// numbered returns the lines of a file with line numbers, in the format of opencode.
 func numbered(text string) string {
 	b := strings.Builder{}
 	b.WriteString("<file>\n")

@@ -1,4 +1,4 @@
-// This file tests that every interface shows exactly those entries that store.Entry.MayShow permits.
+// This file tests that each interface shows exactly those entries that store.Entry.MayShow permits.
 
 package flows
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// hostileNotes are notes that get into the memory by different authors and ways. The word of a note is
-// in its content, so that an answer that contains the word shows the note.
+// hostileNotes contains notes that different authors add to the memory in different ways. The content of each note
+// contains the word of the note. If an answer contains this word, the answer shows the note.
 var hostileNotes = []struct {
 	name, text string
 	by         func(f *flow, name, text string)
@@ -78,7 +78,7 @@ func (f *flow) byAgent(name, text string) { f.writeNote(name, text, nil) }
 // afterReading lets an agent repeat a page that it has read.
 func (f *flow) afterReading(name, text string) { f.writeNote(name, text, readings[0]) }
 
-// overPersonsNote lets an agent replace a note of a person by the text of a page.
+// overPersonsNote lets an agent replace the text of a note that a person wrote by the text of a page.
 func (f *flow) overPersonsNote(name, text string) {
 	f.byPerson(name, "The lamp of harbor is green.")
 	f.mcp("tools/call", object{"name": "get", "arguments": object{"name": name}})
@@ -90,8 +90,8 @@ func (f *flow) writeNote(name, text string, read object) {
 		"arguments": object{"name": name, "content": text, "project": "harbor"}})
 }
 
-// callTool lets an agent call a tool of the memory after a prompt. If read is not nil, the agent first reads a
-// page that contains the text.
+// callTool lets an agent call a tool of the memory after a prompt. If read is not nil, the agent first reads a page
+// that contains the text.
 func (f *flow) callTool(session, id, text string, read, call object) {
 	f.prompt(session, "Look into the harbor.")
 	if read != nil {
@@ -102,7 +102,7 @@ func (f *flow) callTool(session, id, text string, read, call object) {
 	f.mcp("tools/call", call)
 }
 
-// byClientWithoutHooks lets the agent of a client that reports nothing write a note.
+// byClientWithoutHooks lets an agent write a note. The client of the agent reports nothing.
 func (f *flow) byClientWithoutHooks(name, text string) {
 	f.vars["GEMINI_CLI"] = "1"
 	defer delete(f.vars, "GEMINI_CLI")
@@ -114,8 +114,8 @@ func (f *flow) byOldVersion(name, text string) {
 		Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}}})
 }
 
-// addByOldVersion writes an agent's entry into the store without examining it, like a version of oxbow that
-// did not know the present rules.
+// addByOldVersion writes an agent's entry into the store without an examination, like a version of oxbow that did not
+// have the present rules.
 func (f *flow) addByOldVersion(add oxbow.Add) {
 	m, err := oxbow.Open(filepath.Join(f.vars["HOME"], ".local/share/oxbow/memory.oxbow"), nil)
 	if err != nil {
@@ -132,17 +132,18 @@ func (f *flow) byImport(name, text string) {
 	f.must(f.t, "import", f.file(f.t, name+".jsonl", line))
 }
 
-// showing is an interface that shows entries on an occasion.
+// showing is an interface that shows entries on a certain occasion.
 type showing struct {
 	name string
 	on   oxbow.Occasion
-	// mayOmit is set if the interface may leave out entries for other reasons, such as their rank.
+	// mayOmit is true if the interface may also omit entries for other reasons, such as their rank.
 	mayOmit bool
-	isList  bool                              // the answer names entries, and does not contain their texts
-	show    func(f *flow, note string) string // the answer, for interfaces that show a single entry about note
+	isList  bool // the answer contains the names of entries, but not their texts
+	// returns the answer (note is the name of the entry for interfaces that show a single entry)
+	show func(f *flow, note string) string
 }
 
-// showings returns the interfaces. url is the address of an HTTP server of the memory.
+// showings returns the interfaces. The parameter url is the URL of an HTTP server of the memory.
 func showings(url string) []showing {
 	tool := func(name string, args func(note string) object) func(*flow, string) string {
 		return func(f *flow, note string) string {
@@ -219,8 +220,8 @@ func (f *flow) httpGet(url string) string {
 	return string(b)
 }
 
-// TestInterfacesAgree writes hostile notes, and compares what each interface shows of them with the
-// decision of MayShow. It also tests that the secret of an agent is in no file of the home.
+// TestInterfacesAgree writes hostile notes, and compares what each interface shows of them with the result of MayShow.
+// It also tests that no file of the home contains the secret of an agent.
 func TestInterfacesAgree(t *testing.T) {
 	f := newFlow(t)
 	f.must(t, "profile", "new", "work", "--project", "harbor")

@@ -1,4 +1,5 @@
-// This file tests that pages, shared files, copies and handoffs obey the rule of store.Entry.MayShow.
+// This file tests that pages, shared files, copies and handoffs show only the entries that store.Entry.MayShow
+// permits.
 
 package flows
 
@@ -13,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// filesBelow returns the contents of all files below a directory.
+// filesBelow returns the contents of all files in a directory and below it.
 func filesBelow(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -51,8 +52,8 @@ func readEntries(t *testing.T, home string) map[string]oxbow.Entry {
 	return entries
 }
 
-// outgoing returns the interfaces that write notes into files, and pages. A note is put into the followed
-// folder by its tag. The last interface moves notes out of the home.
+// outgoing returns pages, and the interfaces that write notes into files. The tag of a note specifies that the note is
+// written into the followed folder. The last interface moves notes out of the home.
 func outgoing(f *flow) []showing {
 	page, stop := f.openPages(f.t)
 	f.t.Cleanup(stop)
@@ -108,7 +109,7 @@ func outgoing(f *flow) []showing {
 		{"dump of a person", oxbow.RequestedByPerson, false, false, export("", "dump", "DIR")},
 		{"dump of an agent", oxbow.RequestedByModel, false, false, export("1", "dump", "DIR")},
 		{"followed folder", oxbow.WithoutLabels, false, false, func(f *flow, _ string) string {
-			f.must(f.t, "list", "--limit", "1") // write the files
+			f.must(f.t, "list", "--limit", "1") // This command writes the files.
 			return filesBelow(f.t, filepath.Join(f.dir, "vault"))
 		}},
 		{"team", oxbow.WithoutLabels, false, false, func(f *flow, note string) string {
@@ -141,8 +142,9 @@ func TestPagesAndFilesAgree(t *testing.T) {
 	f.must(t, "check")
 }
 
-// compareShown compares what the interfaces show of the hostile notes with the decision of MayShow. No answer
-// may contain the secret. It returns how many notes were shown and held back on each occasion.
+// compareShown compares what the interfaces show of the hostile notes with the result of MayShow. No answer may
+// contain the secret. compareShown returns, for each occasion, the number of notes that were shown and the number of
+// notes that were held back.
 func (f *flow) compareShown(
 	t *testing.T,
 	all []showing,
@@ -185,7 +187,7 @@ func (f *flow) compareShown(
 	return shown, held
 }
 
-// TestCopiesAgree tests that a note is held back in a copy of the memory if it is held back in the memory.
+// TestCopiesAgree tests that a note that is held back in the memory is also held back in a copy of the memory.
 func TestCopiesAgree(t *testing.T) {
 	f := newFlow(t)
 	for _, n := range hostileNotes {
@@ -237,7 +239,7 @@ func TestCopiesAgree(t *testing.T) {
 	}
 }
 
-// leaveHandoff leaves a handoff with the text of a hostile note, by the same author and way.
+// leaveHandoff leaves a handoff with the text of a hostile note. The author and the way are the same as for the note.
 func (f *flow) leaveHandoff(name, text string) {
 	byAgent := func(read object) {
 		f.callTool("session of "+name, name, text, read, object{"name": "handoff_task",
@@ -268,7 +270,7 @@ func (f *flow) leaveHandoff(name, text string) {
 	}
 }
 
-// handoffShowings returns the interfaces that show a handoff. name is its name. Some take it.
+// handoffShowings returns the interfaces that show the handoff with the given name. Some of them take the handoff.
 func handoffShowings(url, name string, page func(string) string) []showing {
 	command := func(client string, args ...string) func(*flow, string) string {
 		return func(f *flow, _ string) string {

@@ -1,5 +1,5 @@
-// This file tests that every interface that stores a text examines it: a secret is in no file, and the labels of an
-// entry name its personal data and the shape of instructions.
+// This file tests that each interface that stores a text examines it. No file may contain a secret, and the labels of
+// an entry must specify its personal data and whether it looks like instructions.
 
 package flows
 
@@ -34,14 +34,14 @@ const (
 // storing is an interface that stores a text.
 type storing struct {
 	name string
-	// store stores the text under the name of the interface, if it stores entries.
+	// store stores the text. If the interface stores entries, the name of the entry is the name of the interface.
 	store func(f *flow, name, text string)
-	// by is the author of the entry, or "" for an interface that stores no entry.
+	// by is the author of the entry. It is "" for an interface that does not store an entry.
 	by oxbow.Actor
 }
 
-// storings returns the interfaces, in an order in which a text is not refused or labelled because it repeats a text
-// that an earlier interface stored. url is the address of an HTTP server of the memory.
+// storings returns the interfaces. Their order ensures that no text is refused or labelled because it repeats a text
+// that an earlier interface stored. The parameter url is the URL of an HTTP server of the memory.
 func storings(url string) []storing {
 	byPersons := []storing{
 		{"remember of a person", func(f *flow, name, text string) {
@@ -53,7 +53,7 @@ func storings(url string) []storing {
 	return slices.Concat(byPersons, storingFiles(), storingEntries(url), storingSessions())
 }
 
-// storingFiles returns the interfaces that write other files than the memory.
+// storingFiles returns the interfaces that write files outside of the memory.
 func storingFiles() []storing {
 	return []storing{
 		{"annotation of an agent", asAgent(func(f *flow, _, text string) {
@@ -100,7 +100,7 @@ func storingEntries(url string) []storing {
 	}
 }
 
-// storingSessions returns the interfaces that write past turns, and those that show entries to a team.
+// storingSessions returns the interfaces that write past turns, and the interfaces that show entries to a team.
 func storingSessions() []storing {
 	return []storing{
 		{"prompt of a hook", func(f *flow, _, text string) { f.prompt("stored", text) }, ""},
@@ -139,7 +139,7 @@ func storingSessions() []storing {
 	}
 }
 
-// asAgent returns the function for an agent that a client runs.
+// asAgent returns a function that calls run as an agent that a client has started.
 func asAgent(run func(f *flow, name, text string)) func(f *flow, name, text string) {
 	return func(f *flow, name, text string) {
 		f.vars["CLAUDECODE"] = "1"
@@ -148,7 +148,7 @@ func asAgent(run func(f *flow, name, text string)) func(f *flow, name, text stri
 	}
 }
 
-// refused runs a command that must fail with a message.
+// refused runs a command that must fail with the given message.
 func (f *flow) refused(message string, args ...string) {
 	if status, out, errs := f.run(f.t, args...); status == 0 || !strings.Contains(errs, message) {
 		f.t.Errorf("oxbow %q ended with status %d, want an error with %q: %s%s", args, status, message, out, errs)
@@ -177,8 +177,8 @@ func (f *flow) httpPost(url, body string) {
 	}
 }
 
-// storeByPage submits the form of a new entry, first with the text, which the page must refuse, and then with the
-// text without the secret.
+// storeByPage submits the form for a new entry. It first submits the whole text, which the page must refuse, and then
+// the text without the secret.
 func (f *flow) storeByPage(name, text string) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
@@ -229,8 +229,8 @@ func (f *flow) storeByPage(name, text string) {
 	}
 }
 
-// TestInterfacesExamineWhatTheyStore stores a text with a secret, personal data and the shape of instructions through
-// every interface, and examines the stored entries and all files.
+// TestInterfacesExamineWhatTheyStore stores a text through each interface. The text contains a secret and personal
+// data, and looks like instructions. The test examines the stored entries and all files.
 func TestInterfacesExamineWhatTheyStore(t *testing.T) {
 	f := newFlow(t)
 	home := filepath.Join(f.vars["HOME"], ".local/share/oxbow")
@@ -242,7 +242,7 @@ func TestInterfacesExamineWhatTheyStore(t *testing.T) {
 	for _, s := range all {
 		s.store(f, s.name, hostileText)
 	}
-	f.must(t, "session", "list") // moves the reports of hooks into the archive
+	f.must(t, "session", "list") // This command moves the reports of hooks into the archive.
 
 	m, err := oxbow.Open(filepath.Join(home, "memory.oxbow"), &oxbow.Options{ReadOnly: true})
 	if err != nil {
@@ -269,7 +269,8 @@ func TestInterfacesExamineWhatTheyStore(t *testing.T) {
 	f.must(t, "check")
 }
 
-// entryOf returns the entry that an interface stored. Its name is the name of the interface, or was made from the text.
+// entryOf returns the entry that an interface stored. The name of the entry is the name of the interface, or was
+// derived from the text.
 func entryOf(t *testing.T, m *oxbow.Memory, name string) (oxbow.Entry, error) {
 	for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
 		isHandoff := name == "handoff_task" && e.Kind == oxbow.Handoff
@@ -280,7 +281,7 @@ func entryOf(t *testing.T, m *oxbow.Memory, name string) (oxbow.Entry, error) {
 	return oxbow.Entry{}, fmt.Errorf("%w: %q", oxbow.ErrNotFound, name)
 }
 
-// checkExamined compares the labels of an entry with its text.
+// checkExamined checks that the labels of an entry match its text.
 func checkExamined(t *testing.T, s storing, e *oxbow.Entry) {
 	t.Helper()
 	if got := e.Values(oxbow.LabelPersonal); len(got) != 1 || got[0] != "iban" {
@@ -299,7 +300,7 @@ func checkExamined(t *testing.T, s storing, e *oxbow.Entry) {
 	}
 }
 
-// findInFiles reports the files in a directory and below it that contain a text. It returns the number of files.
+// findInFiles reports the files in a directory and below it that contain a text. It returns the number of all files.
 func findInFiles(t *testing.T, dir, text string) (files int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -1,6 +1,6 @@
-// This file tests flows in which a client reports that its agent read foreign text, but not the text.
-// Without fingerprints no repetition can be found, so all that the agent keeps until the person's next
-// prompt must be held back and marked.
+// This file tests flows in which a client reports that its agent read foreign text, but does not report the text
+// itself. Without fingerprints of the text, repetitions cannot be found. Therefore everything that the agent keeps
+// until the next prompt of the person must be held back and marked.
 
 package flows
 
@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// unknownReadings contains ways in that every client has, or for which the third is used instead.
+// unknownReadings returns ways in that all clients have. If a client does not have one of them, the third way is used
+// instead.
 func unknownReadings() []wayIn {
 	return []wayIn{
 		{name: "web page", use: useFetch, arg: addressOf},
@@ -25,8 +26,8 @@ func unknownReadings() []wayIn {
 	}
 }
 
-// readUnreported is the time at which the agent keeps the text: in the turn in which it reads the text.
-// The report of the call has no result, or an empty result.
+// readUnreported returns the time for an agent that keeps the text in the turn in which it reads the text. In the
+// report of the call that reads the text, the result has the given value, which is nil or empty.
 func readUnreported(result any) *timing {
 	return &timing{name: "in the same turn, the result is not reported", run: func(h *poisonHome, f *poisonFlow) {
 		s := h.session(f.client)
@@ -42,7 +43,7 @@ func readUnreported(result any) *timing {
 	}}
 }
 
-// unknownReadingFlows returns a flow for each client and each way of keeping a note, in the same turn.
+// unknownReadingFlows returns a flow for each client and each way of keeping a note in the same turn.
 func unknownReadingFlows(clients []*agentClient) (all []*poisonFlow) {
 	ways, keeps := unknownReadings(), keepings()
 	missing, empty := readUnreported(nil), readUnreported("")

@@ -1,6 +1,6 @@
-// Package flows tests which texts a model is shown without a search. It follows each text from the tool with which
-// an agent reads it, through the note that the agent writes, to the prompt of a later session. This
-// file runs oxbow in the process of a test.
+// Package flows tests which texts a model is shown without a search. It follows each text from the tool with which an
+// agent reads the text, through the note that the agent writes, to the prompt of a later session. This file runs oxbow
+// in the process of a test.
 package flows
 
 import (
@@ -26,7 +26,7 @@ const tokenSecret = "a-secret-of-the-test-flows"
 
 type object = map[string]any
 
-// world is the environment of a test: a directory, a fixed clock, and the environment variables in
+// world is the environment of a test. It consists of a directory, a fixed clock, and the environment variables in
 // vars.
 type world struct {
 	dir  string
@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// run runs a command line and returns its status and both outputs.
+// run runs a command line. It returns the exit status and the contents of both outputs.
 func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	w.out.Reset()
@@ -79,7 +79,7 @@ func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr st
 	return status, w.out.String(), w.errs.String()
 }
 
-// must is like run, for commands that must succeed.
+// must is like run, for a command that must succeed.
 func (w *world) must(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := w.run(t, args...)
@@ -89,7 +89,7 @@ func (w *world) must(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// runWith runs a command with standard input.
+// runWith runs a command with the given standard input.
 func (w *world) runWith(t *testing.T, stdin string, args ...string) {
 	t.Helper()
 	w.env.Stdin = strings.NewReader(stdin)

@@ -163,8 +163,8 @@ func appendParts(us []unit, c string, root func(word string) string) []unit {
 }
 
 // isPlainWord reports whether the chunk is a single word of ASCII letters and digits. In such a chunk, no capital
-// follows a lower-case letter, and except for the second character, no lower-case letter follows a capital. Most
-// chunks are plain.
+// follows a lower-case letter, and no lower-case letter follows a capital other than the first character. Most chunks
+// are plain.
 func isPlainWord(c string) bool {
 	hasLower, hasUpper := false, false // in the characters after the first
 	for i := 1; i < len(c); i++ {

@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file plays the jobs of a person on the memory of package trial, and counts the clicks.
+// This file does the jobs of a person with the memory of package trial, and counts the clicks.
 
 package ui_test
 
@@ -21,13 +21,13 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// worker is a person at work in a tab, whose clicks are counted.
+// worker is a person who works in a tab. The clicks of the person are counted.
 type worker struct {
 	person
 	clicks int
 }
 
-// from opens a page and sets the count of clicks to 0.
+// from opens a page and sets the number of clicks to 0.
 func (w *worker) from(path string) {
 	w.t.Helper()
 	w.open(w.t, path)
@@ -78,14 +78,14 @@ func (w *worker) mark(selector, text string) bool {
 		return !!e })()`, selector, text, w.clicks))
 }
 
-// arrive waits until another page than that of the last click is loaded.
+// arrive waits until another page than the page of the last click is loaded.
 func (w *worker) arrive() {
 	w.t.Helper()
 	chromiumtest.Do(w.t, w.tab, "waiting for the next page", chromedp.WaitReady("html:not([data-before]) footer"))
 	w.loaded(w.t)
 }
 
-// most fails the test if the job took more clicks than limit.
+// most fails the test if the job needed more clicks than limit.
 func (w *worker) most(job string, limit int) {
 	w.t.Helper()
 	w.t.Logf("%s: %d clicks", job, w.clicks)
@@ -95,13 +95,13 @@ func (w *worker) most(job string, limit int) {
 	w.clean(w.t, job)
 }
 
-// shows reports whether the visible text of the page contains a text.
+// shows reports whether the visible text of the page contains the given text.
 func (w *worker) shows(text string) bool {
 	w.t.Helper()
 	return chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf("document.body.innerText.includes(%q)", text))
 }
 
-// TestJobs plays each job of a person once, with scripts.
+// TestJobs does each job of a person once, with scripts.
 func TestJobs(t *testing.T) {
 	s := serveTrial(t)
 	w := &worker{person: person{visit: s.enter(t), t: t}}
@@ -134,7 +134,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// jobWhyTold leads from an entry to the prompt with which a model was shown it.
+// jobWhyTold starts at an entry and finds the prompt with which a model was shown the entry.
 func jobWhyTold(t *testing.T, w *worker) {
 	w.from("entries/" + url.PathEscape(trial.Shown))
 	if !w.shows("How long is the card network timeout") {
@@ -148,7 +148,7 @@ func jobWhyTold(t *testing.T, w *worker) {
 	w.most("why was the agent told this", 1)
 }
 
-// jobWrongMemory sees that an agent overwrote a note, and brings the person's text back.
+// jobWrongMemory finds a note that an agent overwrote, and restores the text that the person wrote.
 func jobWrongMemory(t *testing.T, w *worker) {
 	w.from("")
 	for _, line := range strings.Split("Agents changed 1 note\nWe ship on Fridays at noon.\nWe ship on Mondays at noon.", "\n") {
@@ -170,7 +170,7 @@ func jobWrongMemory(t *testing.T, w *worker) {
 	}
 }
 
-// waiting returns the number of rows of the inbox that can be approved.
+// waiting returns the number of rows in the inbox that can be approved.
 func (w *worker) waiting() int {
 	w.t.Helper()
 	return chromiumtest.Eval[int](w.t, w.tab, `document.querySelectorAll(".card [data-key=a]").length`)
@@ -191,7 +191,7 @@ func (w *worker) press(key string) {
 	w.t.Fatalf("the key %q did not arrive three times", key)
 }
 
-// jobInboxByKeys decides about rows with one key each, and undoes a rejection.
+// jobInboxByKeys decides about rows with one key for each row, and undoes a rejection.
 func jobInboxByKeys(t *testing.T, w *worker) {
 	w.from("inbox")
 	all := w.waiting()
@@ -226,7 +226,7 @@ func jobInboxByKeys(t *testing.T, w *worker) {
 	w.most("the inbox by keys", 1)
 }
 
-// jobInboxByGroups decides about the rest of the inbox by groups.
+// jobInboxByGroups decides about the remaining rows of the inbox by groups.
 func jobInboxByGroups(t *testing.T, w *worker) {
 	w.from("inbox")
 	for _, button := range []string{"Approve all", "Reject all 3", "Reject all"} {
@@ -244,7 +244,7 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 	}
 }
 
-// jobLabelInBulk labels all entries with a tag.
+// jobLabelInBulk adds a label to all entries that have a tag.
 func jobLabelInBulk(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.Tagged))
@@ -259,8 +259,8 @@ func jobLabelInBulk(t *testing.T, w *worker) {
 	w.most("label 186 entries", 5)
 }
 
-// jobResults tests that Find shows no results of another query after a tick, that keys work after
-// it, and that the page says when the server answers no more.
+// jobResults tests the page Find. It must not show results of an earlier query after an update, keys must work after
+// an update, and the page must show if the server does not answer any more.
 func jobResults(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	w.click(".row.choice > input", "")
@@ -286,7 +286,7 @@ func jobResults(t *testing.T, w *worker) {
 	w.most("results of a query", 1)
 }
 
-// jobExplain asks how results were ranked, and why another entry is not among them.
+// jobExplain finds out how results were ranked, and why another entry is not among the results.
 func jobExplain(t *testing.T, w *worker) {
 	w.from("find?q=card+network+timeout")
 	if w.shows("Score ") {
@@ -323,7 +323,7 @@ func jobVersions(t *testing.T, w *worker) {
 	w.most("compare versions", 1)
 }
 
-// jobSessionBack takes back what a session wrote.
+// jobSessionBack reverts the changes of a session.
 func jobSessionBack(t *testing.T, w *worker) {
 	w.from("sessions/claude/" + trial.Agent)
 	if !w.shows("It wrote 3 entries, changed 1 entry") {
@@ -344,11 +344,11 @@ func jobSessionBack(t *testing.T, w *worker) {
 	w.arrive()
 }
 
-// jobExport downloads the entries with a tag.
+// jobExport downloads all entries that have a tag.
 func jobExport(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	link := `[...document.querySelectorAll("#results a[download]")].find(a => a.textContent.startsWith("Export"))`
-	w.clicks++ // the browser saves the file, so the test reads it instead
+	w.clicks++ // The browser would save the file, so the test reads the file itself.
 	lines := chromiumtest.Eval[int](t, w.tab, fmt.Sprintf(
 		"fetch(%s.href).then(r => r.text()).then(text => text.trim().split('\\n').length)", link))
 	if lines != trial.Tagged {
@@ -357,7 +357,7 @@ func jobExport(t *testing.T, w *worker) {
 	w.most("export what was found", 2)
 }
 
-// jobImport imports a file after its preview.
+// jobImport imports a file after a preview.
 func jobImport(t *testing.T, w *worker) {
 	file := filepath.Join(t.TempDir(), "berths.jsonl")
 	if err := os.WriteFile(file, []byte(`{"name":"berth 7","content":"It is for pilots."}`+"\n"), 0o600); err != nil {
@@ -388,7 +388,7 @@ func jobImport(t *testing.T, w *worker) {
 	w.arrive()
 }
 
-// jobApprovePart approves the entries of an import that have a label.
+// jobApprovePart approves the entries of an import that have a certain label.
 func jobApprovePart(t *testing.T, w *worker) {
 	w.from("inbox")
 	w.click(".card a", "Approve a part")
@@ -408,8 +408,8 @@ func jobApprovePart(t *testing.T, w *worker) {
 	}
 }
 
-// jobTooLarge chooses a file that is too large. The page says so before the file is sent, and the server says so if no
-// script runs.
+// jobTooLarge chooses a file that is too large. The page must report this before it sends the file. Without scripts,
+// the server must report it.
 func jobTooLarge(t *testing.T, w *worker) {
 	file := filepath.Join(t.TempDir(), "large.md")
 	if err := os.WriteFile(file, make([]byte, 20<<20), 0o600); err != nil {
@@ -435,7 +435,7 @@ func jobTooLarge(t *testing.T, w *worker) {
 	w.most("a file that is too large", 1)
 }
 
-// jobCopy copies a code block.
+// jobCopy copies the text of a code block.
 func jobCopy(t *testing.T, w *worker) {
 	w.from("entries/" + url.PathEscape(trial.Shown))
 	chromiumtest.Eval[bool](t, w.tab, `(() => { navigator.clipboard.writeText = text => { window.copied = text;
@@ -450,7 +450,7 @@ func jobCopy(t *testing.T, w *worker) {
 	w.most("copy code", 1)
 }
 
-// jobPrint tests what a printed entry contains: the text, and no navigation or buttons.
+// jobPrint tests that a printed entry contains the text, and does not contain navigation or buttons.
 func jobPrint(t *testing.T, w *worker) {
 	w.from("entries/" + url.PathEscape(trial.Shown))
 	media := func(name string) {
@@ -474,7 +474,7 @@ func jobPrint(t *testing.T, w *worker) {
 	w.most("print an entry", 0)
 }
 
-// jobShare moves a note into the files of the team.
+// jobShare moves a note to the files of the team.
 func jobShare(t *testing.T, w *worker) {
 	git := exec.Command(testenv.Program(t, "git", "apt install git"), "init", "-q", filepath.Dir(w.home))
 	git.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)

@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file measures how soon pages of a large memory are painted.
+// This file measures how fast the pages of a large memory are displayed.
 
 package ui_test
 
@@ -18,8 +18,8 @@ import (
 
 var paint = flag.Int("paint", 0, "measure the pages of a memory with so many entries more, such as 100000")
 
-// TestPaint logs the time to the first contentful paint of pages, as the median of nine visits. It has
-// no limit, because the time depends on the machine.
+// TestPaint logs the time to the first contentful paint of several pages. The time is the median of nine visits. There
+// is no limit for the time, because it depends on the machine.
 func TestPaint(t *testing.T) {
 	if *paint == 0 {
 		t.Skip("measures only: go test ./ui -run TestPaint -paint 100000 -v")

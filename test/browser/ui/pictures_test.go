@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures of docs/ui.md again")
 
-// pictures contains the name of each picture and the path of its page.
+// pictures contains the name of each picture and the path of the page that the picture shows.
 var pictures = []struct{ name, path string }{
 	{"today", ""}, {"find", "find?q=charged+twice"}, {"entry", "entries/Double%20charge%20on%20slow%20card%20networks"},
 	{"edit", "entries/Double%20charge%20on%20slow%20card%20networks/edit"}, {"inbox", "inbox"}, {"log", "log"},
@@ -27,8 +27,8 @@ var pictures = []struct{ name, path string }{
 	{"annotations", "annotations"}, {"map", "map"}, {"settings", "settings"},
 }
 
-// TestPictures tests that each screen has a picture and that docs/ui.md shows the picture. With
-// -update, it creates the pictures.
+// TestPictures tests that there is a picture of each screen and that docs/ui.md shows each picture. If the flag
+// -update is set, it creates the pictures.
 func TestPictures(t *testing.T) {
 	docs := filepath.Join("..", "..", "..", "docs")
 	manual, err := os.ReadFile(filepath.Join(docs, "ui.md"))

@@ -1,6 +1,6 @@
 //go:build !js
 
-// This file serves the generated memory of package trial to a browser.
+// This file serves the memory that package trial generates to a browser.
 
 package ui_test
 
@@ -21,11 +21,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/trial"
 )
 
-// shared contains what several tests use and none changes.
+// shared contains data that several tests use and none of them changes.
 var shared struct {
-	dir     string // removed at the end
+	dir     string // directory that is removed at the end
 	program func() (path string, err error)
-	trial   func() (home string, err error) // the home that package trial writes
+	trial   func() (home string, err error) // returns the home that package trial writes
 }
 
 func TestMain(m *testing.M) {
@@ -46,12 +46,12 @@ func TestMain(m *testing.M) {
 	})
 	shared.trial = sync.OnceValues(writeTrial)
 	code := m.Run()
-	_ = os.RemoveAll(dir) // ignore the error: the results of the tests are known
+	_ = os.RemoveAll(dir) // Ignore the error, because the results of the tests are already known.
 	os.Exit(code)
 }
 
-// oxbowIn returns the path of the command oxbow, and an environment in which it keeps everything
-// below dir.
+// oxbowIn returns the path of the command oxbow, and an environment in which the command stores all its files below
+// dir.
 func oxbowIn(t *testing.T, dir string) (program string, env []string) {
 	t.Helper()
 	program, err := shared.program()
@@ -66,7 +66,7 @@ func environmentIn(dir string) []string {
 		filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
 }
 
-// writeTrial writes the memory of package trial, and returns the directory that contains it.
+// writeTrial writes the memory of package trial. It returns the directory that contains the memory.
 func writeTrial() (dir string, err error) {
 	program, err := shared.program()
 	if err != nil {
@@ -93,8 +93,7 @@ func writeTrial() (dir string, err error) {
 	return dir, errors.Join(err, failed)
 }
 
-// serveTrial copies the memory of package trial, and serves the pages of the copy until the test
-// ends.
+// serveTrial copies the memory of package trial, and serves the pages of the copy until the test ends.
 func serveTrial(t *testing.T) *site {
 	t.Helper()
 	source, err := shared.trial()
@@ -124,8 +123,7 @@ func serveTrial(t *testing.T) *site {
 	return s
 }
 
-// start runs a command of oxbow that serves pages, until the test ends, and sets the link and the
-// root.
+// start runs a command of oxbow that serves pages until the test ends. It sets the link and the root of the site.
 func (s *site) start(t *testing.T, program string, env []string, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -155,7 +153,7 @@ func (s *site) start(t *testing.T, program string, env []string, dir string, arg
 	}
 }
 
-// trialPages are the pages of the memory of package trial whose layout people look at most.
+// trialPages contains the pages of the memory of package trial whose layout is most important for people.
 var trialPages = []struct{ name, path string }{
 	{"today", ""}, {"inbox", "inbox"}, {"find", "find?q=tag:nats"}, {"ranked", "find?q=card+network+timeout"},
 	{"entry", "entries/" + url.PathEscape(trial.Shown)}, {"changed", "entries/" + trial.Overwritten},
@@ -163,7 +161,7 @@ var trialPages = []struct{ name, path string }{
 	{"sessions", "sessions"}, {"log", "log"},
 }
 
-// otherTrialPages are other pages of that memory.
+// otherTrialPages contains other pages of this memory.
 var otherTrialPages = []struct{ name, path string }{
 	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.Overwritten + "/edit"},
 	{"versions", "entries/" + trial.Overwritten + "/versions"},
@@ -174,8 +172,8 @@ var otherTrialPages = []struct{ name, path string }{
 	{"transfer", "transfer"}, {"share", "entries/gate%20times/share"},
 }
 
-// TestTrialPages tests that the pages of a large memory fit into the window and have no serious
-// barrier, in three widths and both colour schemes.
+// TestTrialPages tests that the pages of a large memory fit into the window and have no serious accessibility problem.
+// It tests three widths and both color schemes.
 func TestTrialPages(t *testing.T) {
 	v := serveTrial(t).enter(t)
 	v.look(t, 1280, "light", true)
@@ -188,7 +186,8 @@ func TestTrialPages(t *testing.T) {
 		}
 		v.inspect(t, p.name, source, shots, [3]int64{375, 1280, 1920})
 	}
-	for _, p := range otherTrialPages { // TestEveryPage checks their kinds, so check that each fits
+	// TestEveryPage tests all kinds of pages. Therefore this test only checks that each page fits.
+	for _, p := range otherTrialPages {
 		v.open(t, p.path)
 		if shots := os.Getenv("OXBOW_SHOTS"); shots != "" {
 			v.inspect(t, p.name, source, filepath.Join(shots, strings.ReplaceAll(p.name, " ", "-")),
@@ -210,7 +209,7 @@ func TestTrialPages(t *testing.T) {
 	}
 }
 
-// shoot writes a picture of the page as far down as maxHeight to a file.
+// shoot writes a picture of the page to a file. The picture has at most the height maxHeight.
 func shoot(t *testing.T, v *visit, file string, width int64) {
 	t.Helper()
 	const maxHeight = 1800

@@ -31,16 +31,16 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
-// site is a running oxbow demo --ui.
+// site is a process of "oxbow demo --ui".
 type site struct {
 	t    *testing.T
-	root string // root of all pages, such as http://127.0.0.1:1234/ui/
+	root string // URL of the root of all pages, such as http://127.0.0.1:1234/ui/
 	home string
-	link string // signs one browser in
+	link string // URL that signs in one browser
 	cli  func(args ...string) string
 }
 
-// serve builds oxbow and serves the pages of its demo until the test ends.
+// serve builds oxbow and serves the pages of the demo until the test ends.
 func serve(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func serve(t *testing.T) *site {
 		return string(out)
 	}
 	s.start(t, program, env, dir, "demo", "--ui")
-	t.Cleanup(func() { s.cli("--home", s.home, "check") }) // check the home before it is removed
+	t.Cleanup(func() { s.cli("--home", s.home, "check") }) // Check the home before it is removed.
 	homes, err := filepath.Glob(filepath.Join(dir, "oxbow-demo-*", "harbor", ".oxbow"))
 	if err != nil || len(homes) != 1 {
 		t.Fatalf("the demo's homes are %q, %v", homes, err)
@@ -66,15 +66,16 @@ func serve(t *testing.T) *site {
 	return s
 }
 
-// visit is a tab that is signed in, with the problems that occurred in it.
+// visit is a tab of a browser that is signed in, with the problems that occurred in the tab.
 type visit struct {
 	*site
 	tab    context.Context
-	script bool // whether scripts run in the tab
+	script bool // scripts run in the tab
 
-	mu     sync.Mutex         // guards the fields below
-	wrong  []string           // requests to other sites, reports of the policy, errors of scripts
-	weight map[string]float64 // largest number of received bytes, by address
+	mu sync.Mutex // guards the following fields
+	// problems: requests to other sites, violations of the content security policy, errors of scripts
+	wrong  []string
+	weight map[string]float64 // largest number of bytes that were received, by URL
 }
 
 // enter starts a browser and signs it in.
@@ -86,7 +87,7 @@ func (s *site) enter(t *testing.T) *visit {
 	return v
 }
 
-// listen records the forbidden actions of a page.
+// listen records what a page does although it is not permitted.
 func (v *visit) listen(t *testing.T) {
 	t.Helper()
 	requested := map[network.RequestID]string{}
@@ -134,7 +135,7 @@ func (v *visit) clean(t *testing.T, where string) {
 	v.wrong = nil
 }
 
-// look sets the width, the colour scheme, and whether scripts run.
+// look sets the width and the color scheme, and specifies whether scripts run.
 func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	t.Helper()
 	v.colours(t, scheme)
@@ -150,8 +151,8 @@ func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
 }
 
-// open opens a page. It waits until the page's script has run, because otherwise the next keys of the
-// test would be lost on a slow machine.
+// open opens a page and waits until the script of the page has run. Otherwise, the next keys of the test could be lost
+// on a slow machine.
 func (v *visit) open(t *testing.T, path string) {
 	t.Helper()
 	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
@@ -176,7 +177,7 @@ func (v *visit) waitUntil(t *testing.T, expression string) {
 	))
 }
 
-// links returns the pages below the root to which a page has links.
+// links returns the pages below the root to which the current page has links.
 func (v *visit) links(t *testing.T) []string {
 	t.Helper()
 	var paths []string
@@ -195,7 +196,7 @@ func (v *visit) links(t *testing.T) []string {
 	return paths
 }
 
-// kindOf returns the kind of a page. Pages of one kind differ only in their data, so only some pages of
+// kindOf returns the kind of a page. Pages of the same kind differ only in their data. Therefore only some pages of
 // each kind are tested.
 func kindOf(path string) string {
 	u, err := url.Parse(path)
@@ -214,8 +215,8 @@ func kindOf(path string) string {
 	return strings.Join(parts, "/") + "?" + strings.Join(keys, "&")
 }
 
-// pages follows the links of the site and opens one or two pages of each kind. It calls inspect for
-// each page, and returns their paths.
+// pages follows the links of the site and opens one or two pages of each kind. It calls inspect for each of these
+// pages, and returns their paths.
 func (v *visit) pages(t *testing.T, inspect func(path string)) []string {
 	t.Helper()
 	seen := map[string]bool{"": true}
@@ -242,7 +243,7 @@ func (v *visit) pages(t *testing.T, inspect func(path string)) []string {
 	return found
 }
 
-// axe is axe-core 4.14.1 (https://github.com/dequelabs/axe-core, MPL-2.0) as published by its authors,
+// axe is axe-core 4.14.1 (https://github.com/dequelabs/axe-core, MPL-2.0) in the form that its authors published, but
 // compressed.
 //
 //go:embed testdata/axe.min.js.gz
@@ -261,7 +262,7 @@ func axeSource(t *testing.T) string {
 	return string(b)
 }
 
-// barrier is a problem that axe-core rates as serious or critical.
+// barrier is a JavaScript expression for the problems that axe-core rates as serious or critical.
 const barrier = `violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(v => v.nodes.map(n => v.id + ': ' + n.html + ' ' + n.failureSummary))`
 
 // loadAxe loads axe-core into the page.
@@ -281,8 +282,8 @@ func (v *visit) barriers(t *testing.T) []string {
 	)
 }
 
-// faint returns the texts on the page whose contrast is too low. In a second colour scheme, this check is
-// enough, because only colours depend on the scheme.
+// faint returns the texts on the page whose contrast is too low. In the second color scheme, this check is sufficient,
+// because only colors depend on the scheme.
 func (v *visit) faint(t *testing.T) []string {
 	t.Helper()
 	return chromiumtest.Eval[[]string](
@@ -293,7 +294,7 @@ func (v *visit) faint(t *testing.T) []string {
 	)
 }
 
-// colours sets the colour scheme.
+// colours sets the color scheme.
 func (v *visit) colours(t *testing.T, scheme string) {
 	t.Helper()
 	_, err := chromedp.Call(
@@ -307,10 +308,10 @@ func (v *visit) colours(t *testing.T, scheme string) {
 	}
 }
 
-// inspect checks the page that is open: it fits into the window at each width, and axe-core finds no
-// serious barrier at the narrowest and the middle width, nor faint text in the dark scheme. The page is
-// not loaded again, because it contains nothing that depends on the width or the scheme but styles. The
-// file name of its pictures begins with shots, if that is not empty.
+// inspect checks the page that is open. The page must fit into the window at each width. At the narrowest and the
+// middle width, axe-core must find no serious problem. In the dark scheme, there must be no text whose contrast is too
+// low. The page is not loaded again, because only its styles depend on the width and the scheme. If shots is not
+// empty, inspect writes pictures, whose file names begin with shots.
 func (v *visit) inspect(t *testing.T, page, source, shots string, widths [3]int64) {
 	t.Helper()
 	v.loadAxe(t, source)
@@ -343,10 +344,10 @@ func (v *visit) inspect(t *testing.T, page, source, shots string, widths [3]int6
 	v.clean(t, page)
 }
 
-// maxWeight is the maximum size in bytes of a page with everything that it loads.
+// maxWeight is the maximum size in bytes of a page together with everything that the page loads.
 const maxWeight = 60_000
 
-// TestEveryPage opens pages of each kind once, and checks them in three widths and both colour schemes.
+// TestEveryPage opens pages of each kind once, and checks them in three widths and both color schemes.
 func TestEveryPage(t *testing.T) {
 	v := serve(t).enter(t)
 	v.look(t, 1280, "light", true)
@@ -386,8 +387,8 @@ func TestEveryPage(t *testing.T) {
 	t.Logf("assets %.1f kB, the heaviest page %.1f kB", assets/1000, heaviest/1000)
 }
 
-// TestCorrect tests that a wrong memory can be corrected from Today in three clicks, and that one click
-// undoes this, with and without scripts.
+// TestCorrect tests that a person can correct a wrong memory from the page Today with three clicks, and that one more
+// click undoes the correction. It tests this with and without scripts.
 func TestCorrect(t *testing.T) {
 	s := serve(t)
 	v := s.enter(t)
@@ -412,7 +413,7 @@ func TestCorrect(t *testing.T) {
 		}
 		click(`form.done button`, `form.done`)
 		got := ""
-		for range 100 { // the page before the click has the same form, so try again
+		for range 100 { // The page before the click has the same form, so the test tries again.
 			got = s.cli("--home", s.home, "get", name, "--json")
 			if strings.Contains(got, "80 t") {
 				break
@@ -425,7 +426,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestKeys corrects a memory with the keyboard only: Tab to an element, then Enter.
+// TestKeys corrects a memory only with the keyboard: Tab to an element, then Enter.
 func TestKeys(t *testing.T) {
 	s := serve(t)
 	s.cli("--home", s.home, "remember", "quay light", "--content", "The quay light is red.")
@@ -436,7 +437,7 @@ func TestKeys(t *testing.T) {
 		t.Helper()
 		chromiumtest.Do(t, v.tab, fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
 	}
-	// reach presses Tab until an element has the focus, which must be visible.
+	// reach presses Tab until an element has the focus. The element must be visible.
 	reach := func(sel string) {
 		t.Helper()
 		for range 150 {
@@ -479,19 +480,19 @@ func TestKeys(t *testing.T) {
 	v.clean(t, "by keys")
 }
 
-// liveWithin is the maximum time until an open page shows a write of another process.
+// liveWithin is the maximum time until an open page shows what another process has written.
 const liveWithin = 300 * time.Millisecond
 
-// TestLive tests that an open page shows a write of another process by itself.
+// TestLive tests that an open page shows by itself what another process has written.
 func TestLive(t *testing.T) {
 	s := serve(t)
 	v := s.enter(t)
 	v.look(t, 1280, "light", true)
 	v.open(t, "")
 	best := time.Hour
-	for i := range 5 { // the shortest of several times, because the machine may be busy
+	for i := range 5 { // The shortest of several times is used, because the machine may be busy.
 		name := fmt.Sprintf("new buoy %d", i)
-		// The page records the time. The command's end is the latest possible time of the write.
+		// The page records the time. The end of the command is the latest possible time of the write.
 		chromiumtest.Eval[bool](
 			t,
 			v.tab,
