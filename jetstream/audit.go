@@ -37,7 +37,7 @@ type fence struct{ stream, server string }
 // directoryKey returns the fence's key in the directory.
 func (f fence) directoryKey() string { return "fence." + f.stream + "." + f.server }
 
-// brainCopy is a server's copy of a brain at the time of an audit.
+// brainCopy is a server's copy of a brain, as the audit read it.
 type brainCopy struct {
 	server              string
 	seq, envelopeNumber uint64
@@ -58,7 +58,7 @@ func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 	return rep, err
 }
 
-// auditAll does the work of Audit, and also returns the longest copy of each brain.
+// auditAll implements Audit. It also returns the longest copy of each brain.
 func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
 	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return rep, nil, err
@@ -118,14 +118,14 @@ func (c *Cluster) auditStream(
 	if err != nil {
 		return err
 	}
-	views := map[string][]brainCopy{} // by brain name
+	views := map[string][]brainCopy{} // copies by name of the brain
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
 		if i := slices.IndexFunc(rep.Findings, func(f Finding) bool {
 			return f.Stream == stream && f.Server == s
 		}); i >= 0 {
-			// do not read a server that already has a finding
+			// do not read the server, because it already has a finding
 			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true
 			continue
 		}
@@ -159,7 +159,8 @@ func (c *Cluster) auditStream(
 		for i := range rep.Findings {
 			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
 		}
-		return nil // all servers are bad, so none can lead instead; the chain of each brain still reveals damage
+		// no server can lead instead, because all have findings; the chain of each brain still reveals damage
+		return nil
 	}
 	return c.setFences(ctx, stream, read, bad)
 }
@@ -239,7 +240,7 @@ func (c *Cluster) reachableServers(ctx context.Context, stream string, servers [
 	return servers, nil
 }
 
-// checkStreamRecreated adds a finding if the stream was deleted and created again.
+// checkStreamRecreated adds a finding if somebody deleted the stream and created it again.
 func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, rep *AuditReport) error {
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
@@ -317,8 +318,8 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []br
 	return v
 }
 
-// addMessage checks that a message continues the copy of a brain, and adds it to the copy. For a snapshot, it also
-// checks that the leader has all segments of the snapshot.
+// addMessage checks that a message follows the messages in the copy of a brain, and adds it to the copy. For a
+// snapshot, it also checks that the leader has all segments.
 func (v *brainCopy) addMessage(ctx context.Context, r *replica, m streamMessage) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// Durations for waiting until the servers have started.
+// These are the durations of attempts while servers are starting.
 const (
 	maxAttempt = 4 * time.Second // maximum duration of an attempt
 	awaitPause = 300 * time.Millisecond
 )
 
-// temporaryCodes contains the codes of temporary errors. Servers return them until enough servers have
-// started: a majority, or all servers if streams must be created.
+// temporaryCodes contains the codes of errors that servers return until enough servers have started. That is a
+// majority or, if streams must be created, all servers.
 var temporaryCodes = []api.ErrorCode{
 	10004, // the cluster is not complete yet
 	10005, // no place for another replica
@@ -31,9 +31,9 @@ var temporaryCodes = []api.ErrorCode{
 	10006, // the cluster is not active yet
 }
 
-// Await is like [Connect], but waits for servers that are still starting. It tries again until ctx
-// is done, as long as too few servers answer or the servers have not elected a leader. Whenever the
-// reason for waiting changes, Await calls tell.
+// Await is like [Connect], but waits for servers that are still starting. It tries again as long as too few servers
+// answer, or the servers have not elected a leader. When the reason for waiting changes, Await calls tell. If ctx is
+// done, it returns an error.
 func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
 		try, cancel := context.WithTimeout(ctx, maxAttempt)

@@ -33,14 +33,14 @@ type BackupReport struct {
 	Findings []Finding `json:"findings"`
 }
 
-// backupRun is a backup in progress.
+// backupRun is a backup that is being made.
 type backupRun struct {
 	cluster     *Cluster
 	fsys        vfs.FS
 	oldManifest map[string]savedBrain
 	progress    func(BackupReport)
 
-	mu          sync.Mutex // guards report and saved
+	mu          sync.Mutex // guards the fields below
 	report      BackupReport
 	savedBrains []savedBrain
 }

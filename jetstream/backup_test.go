@@ -1,5 +1,5 @@
-// Backups and what is restored from them: every file is a memory, and damage is found
-// before anything is written.
+// This file tests backups and restores. Each file of a backup is a memory, and damage is found before anything is
+// written.
 
 package jetstream
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// fillBrains writes brains of several sizes, one of them empty, and returns them.
+// fillBrains writes brains of several sizes, one of which is empty, and returns them.
 func fillBrains(t *testing.T, c *Cluster, large bool) map[string]*Store {
 	t.Helper()
 	all := map[string]*Store{"empty": open(t, c, "empty")}
@@ -41,7 +41,7 @@ func fillBrains(t *testing.T, c *Cluster, large bool) map[string]*Store {
 			t.Fatal(err)
 		}
 	}
-	if large { // in segments
+	if large { // so large that it is stored in segments
 		r := rand.New(rand.NewPCG(3, 4))
 		for i := range 12 {
 			if err := all["con"].Apply(
@@ -55,7 +55,7 @@ func fillBrains(t *testing.T, c *Cluster, large bool) map[string]*Store {
 	return all
 }
 
-// account is all of a memory, to compare.
+// account returns a description of the whole content of a memory, for comparisons.
 func account(t *testing.T, s oxbow.Store) string {
 	t.Helper()
 	var b strings.Builder
@@ -89,7 +89,7 @@ func accounts(t *testing.T, all map[string]*Store) map[string]string {
 	return got
 }
 
-// restored compares the brains of a cluster with what they were, and writes to them.
+// restored checks that the brains of a cluster have the wanted content, and then writes to them.
 func restored(t *testing.T, c *Cluster, want map[string]string) {
 	t.Helper()
 	for name, w := range want {
@@ -118,8 +118,8 @@ func backUp(t *testing.T, c *Cluster, dir string, want BackupReport) {
 	}
 }
 
-// TestBackup: a second backup reads what has changed; each file opens as a memory; what
-// is restored is what was.
+// TestBackup checks that a second backup reads only the brains that have changed, that each file can be opened as a
+// memory, and that restored brains are the same as the original ones.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	c := connect(t, alone(t).URL(), devOptions)
@@ -130,10 +130,10 @@ func TestBackup(t *testing.T) {
 	if err := all["decisions"].Apply(t.Context(), oxbow.Add{Name: "new"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all["con"].replica.publishSnapshot(t.Context()); err != nil { // which changes no content
+	if err := all["con"].replica.publishSnapshot(t.Context()); err != nil { // does not change the content
 		t.Fatal(err)
 	}
-	// What an interrupted backup leaves is deleted by the next.
+	// The next backup deletes the files of an interrupted backup.
 	torn := filepath.Join(dir, "tenant-acme", "brain-x.0000000000000000.oxbow.new")
 	if err := os.WriteFile(torn, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -209,13 +209,13 @@ func TestBackup(t *testing.T) {
 	); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Restore() from an empty directory = %v, want ErrNotFound", err)
 	}
-	third := connect(t, url, devOptions) // which has nothing of it in memory
+	third := connect(t, url, devOptions) // this process has not read the brains yet
 	if got := account(t, open(t, third, "con")); !strings.Contains(got, "after") {
 		t.Error("a process that begins later lacks what was written after")
 	}
 }
 
-// TestBackupOfLess: a stream that lost its end does not replace what the last backup has.
+// TestBackupOfLess checks that a stream that has lost its last messages does not replace the file of the last backup.
 func TestBackupOfLess(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -245,8 +245,8 @@ func TestBackupOfLess(t *testing.T) {
 	restored(t, other, map[string]string{"con": want})
 }
 
-// TestRestoreDamaged: a file that is not the one that was written is found, and the
-// others are restored.
+// TestRestoreDamaged checks that a file is rejected if it is not the file that the backup wrote. The other files must
+// be restored.
 func TestRestoreDamaged(t *testing.T) {
 	t.Parallel()
 	c := connect(t, alone(t).URL(), devOptions)
@@ -272,18 +272,18 @@ func TestRestoreDamaged(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		harm  func(dir string)
-		whole bool // the manifest is
+		whole bool // the manifest is not damaged
 	}{
 		{"Flip", func(dir string) { edit(one(dir), func(b []byte) []byte { b[len(b)/2] ^= 1; return b }) }, true},
 		{"Short", func(dir string) { edit(one(dir), func(b []byte) []byte { return b[:len(b)-9] }) }, true},
 		{"Gone", func(dir string) { _ = os.Remove(one(dir)) }, true},
 		{"Edited", func(dir string) { resum(t, dir, one(dir), false) }, true},
 		{"OtherEnd", func(dir string) { resum(t, dir, one(dir), true) }, true},
-		{"OtherSum", func(dir string) { // and the file is whole
+		{"OtherSum", func(dir string) { // the file itself is not damaged
 			m := manifestOf(t, dir)
 			for i := range m.Brains {
 				if b := &m.Brains[i]; b.Brain == "con" {
-					b.Sum[len(b.Sum)-1]++ // which its name does not have
+					b.Sum[len(b.Sum)-1]++ // the file name contains a different sum
 				}
 			}
 			writeManifest(t, dir, m)
@@ -319,7 +319,7 @@ func TestRestoreDamaged(t *testing.T) {
 			if tc.name != "Flip" {
 				return
 			}
-			// Another backup has it.
+			// Another backup contains an undamaged file.
 			both, err := connect(t, alone(t).URL(), devOptions).Restore(
 				t.Context(),
 				[]string{dir, good},
@@ -332,8 +332,8 @@ func TestRestoreDamaged(t *testing.T) {
 	}
 }
 
-// resum edits a file, or the end that the manifest has of it, and makes the manifest's
-// hashes right.
+// resum changes a file or, if end is set, the position that the manifest contains for it. It then corrects the hashes
+// in the manifest.
 func resum(t *testing.T, dir, file string, end bool) {
 	t.Helper()
 	m := manifestOf(t, dir)
@@ -347,7 +347,7 @@ func resum(t *testing.T, dir, file string, end bool) {
 			continue
 		}
 		if end {
-			s.Head = strings.Repeat("0", 64) // as of another end
+			s.Head = strings.Repeat("0", 64) // a different position
 		} else {
 			image[len(image)/2] ^= 1
 		}
@@ -383,8 +383,8 @@ func writeManifest(t *testing.T, dir string, m *manifest) {
 	}
 }
 
-// TestRestoreFromCaches: the caches of two nodes, as a kill leaves them, are restored
-// from, each brain from the one that has more.
+// TestRestoreFromCaches restores from the caches of two nodes that were killed. Each brain must be restored from the
+// cache that has more changes.
 func TestRestoreFromCaches(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()

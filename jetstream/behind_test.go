@@ -1,5 +1,5 @@
-// Replicas that stay behind: a server whose copy of a stream does not catch up, or is
-// older than it was (nats-server 8319, 7791), never makes an older answer.
+// This file tests servers whose copy of a stream does not catch up, or becomes older than it was (nats-server 8319,
+// 7791). Readers must never get an outdated answer.
 
 package jetstream
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// stick makes a server that is stopped unable to take part in keeping a stream: a file
-// is in the place of the directory of its log.
+// stick prevents a stopped server from replicating a stream: it puts a file in the place of the directory for the
+// stream's log.
 func (h *harmed) stick(t *testing.T, stream string) {
 	t.Helper()
 	_, group, _ := strings.Cut(h.groups(t)[stream], " ")
@@ -31,7 +31,7 @@ func (h *harmed) stick(t *testing.T, stream string) {
 	}
 }
 
-// begin starts the victim.
+// begin starts the server that the test has damaged.
 func (h *harmed) begin(t *testing.T) {
 	t.Helper()
 	s, err := server.Start(h.options[h.victim])
@@ -41,14 +41,14 @@ func (h *harmed) begin(t *testing.T) {
 	h.servers[h.victim] = s
 }
 
-// newest begins a new process at each server that runs, which must find the entry that was
-// written last, or an error. It returns how many found it.
+// newest connects a new process to each running server. The process must find the entry that was written last, or
+// return an error. newest returns the number of processes that found the entry.
 func (h *harmed) newest(t *testing.T, name string) (right int) {
 	t.Helper()
 	for i, o := range h.options {
 		nc, system, err := server.Connect(o.Listen, secret)
 		if err != nil {
-			continue // it is down
+			continue // the server is stopped
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		c, err := Connect(ctx, nc, &Options{System: system, ReadWait: 2 * time.Second})
@@ -76,7 +76,7 @@ func (h *harmed) newest(t *testing.T, name string) (right int) {
 	return right
 }
 
-// lose ends the server that leads the stream, and returns what starts it again.
+// lose stops the leader of the stream, and returns a function that starts it again.
 func (h *harmed) lose(t *testing.T) (again func()) {
 	t.Helper()
 	leader, _, err := h.c.findLeader(t.Context(), "BRAIN_00")
@@ -94,7 +94,7 @@ func (h *harmed) lose(t *testing.T) (again func()) {
 	}
 }
 
-// current waits until all servers have all of the stream.
+// current waits until all servers have all messages of the stream.
 func (h *harmed) current(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -112,9 +112,9 @@ func (h *harmed) current(t *testing.T) {
 	}
 }
 
-// TestNeverCatchesUp: a server does not take part in keeping the stream any more, and
-// what it has is old. It is found and fenced, its neighbours are read, and with one of
-// them lost there is no answer rather than an older one.
+// TestNeverCatchesUp uses a server that does not replicate the stream any more, so that its data are outdated. The
+// server must be found and fenced, and readers must use the other servers. If one of these is lost, readers must get
+// an error and not an outdated answer.
 func TestNeverCatchesUp(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
@@ -147,7 +147,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		return
 	}
 
-	// Emptied, it has all, and an audit takes the fence away.
+	// After its directory was emptied, the server catches up, and an audit removes the fence.
 	again()
 	h.servers[h.victim].Shutdown()
 	if err := os.RemoveAll(filepath.Join(h.options[h.victim].Dir, "jetstream")); err != nil {
@@ -163,8 +163,8 @@ func TestNeverCatchesUp(t *testing.T) {
 	healthy(t, h.c)
 }
 
-// TestOlderCopy: the directory of a server is one of before. It catches up, or does not
-// lead: with the leader lost, too, what is read has the newest.
+// TestOlderCopy replaces the directory of a server by an older copy. The server must catch up or not become leader.
+// Readers must get the newest changes, even if the leader is lost.
 func TestOlderCopy(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
@@ -185,7 +185,7 @@ func TestOlderCopy(t *testing.T) {
 	}
 	again := h.lose(t)
 	h.begin(t)
-	for began := time.Now(); h.newest(t, "new") == 0; { // until another leads
+	for began := time.Now(); h.newest(t, "new") == 0; { // wait until another server leads
 		if time.Since(began) > 30*time.Second {
 			t.Fatal("no process reads")
 		}

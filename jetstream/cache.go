@@ -1,5 +1,5 @@
-// This file implements a node's cache. For each brain, the cache has a log file in the format of a
-// local memory, and a file with the position in the stream.
+// This file implements the cache of a node. For each brain, the cache contains a log file in the format of a local
+// memory, and a file with the position in the stream (the place).
 
 package jetstream
 
@@ -25,23 +25,23 @@ import (
 // if there were fewer envelopes.
 const recentIDs = 256
 
-// cachedPlace is the position of a replica in its stream.
+// cachedPlace is the position of a replica in the stream.
 type cachedPlace struct {
 	Cluster        string    `json:"cluster"`
 	Seq            uint64    `json:"seq"`    // sequence of the last message that was read
 	EnvelopeNumber uint64    `json:"n"`      // number of the last envelope
-	Hash           chainHash `json:"hash"`   // chain at this envelope
+	Hash           chainHash `json:"hash"`   // value of the chain at this envelope
 	Time           int64     `json:"time"`   // time of this envelope
 	LastChange     uint64    `json:"last"`   // number of the last change according to the envelopes up to this one
 	IsSynced       bool      `json:"clean"`  // the log file is synced and has not been changed since
-	RecentIDs      []string  `json:"recent"` // IDs of the last envelopes, ending with envelope N
+	RecentIDs      []string  `json:"recent"` // IDs of the last envelopes, ending with the one with EnvelopeNumber
 
 	LastSnapshot  *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
 	TailBytes     int64     `json:"tail"`           // total size of the envelopes after the snapshot, in bytes
 	TailEnvelopes uint64    `json:"envs"`           // number of envelopes after the snapshot
 }
 
-// Files in the directory of a brain.
+// These are the files in the directory of a brain.
 const (
 	logFile   = "memory.oxbow"
 	placeFile = "place"
@@ -57,7 +57,7 @@ type brainFiles struct {
 func (f brainFiles) logPath() string   { return path.Join(f.dir, logFile) }
 func (f brainFiles) placePath() string { return path.Join(f.dir, placeFile) }
 
-// readPlace reads the place. ok is false if there is no valid place.
+// readPlace reads the position in the stream. ok is false if there is no valid one.
 func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
 	b, err := readFile(f.fsys, f.placePath())
 	if err != nil || len(b) < 4 {
@@ -69,8 +69,8 @@ func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
 	return p, json.Unmarshal(b[4:], &p) == nil
 }
 
-// writePlace replaces the place. If the place must survive a power failure, the caller must sync
-// the log file first.
+// writePlace replaces the position in the stream. If it must survive a power failure, the caller must sync the log
+// file first.
 func (f brainFiles) writePlace(p cachedPlace) error {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f brainFiles) writePlace(p cachedPlace) error {
 	return writeFile(f.fsys, f.placePath(), b)
 }
 
-// createDir creates the directory if necessary, and deletes the files in it.
+// createDir creates the directory if it does not exist, and deletes all files in it.
 func (f brainFiles) createDir() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {
@@ -142,8 +142,7 @@ func writeFile(fsys vfs.FS, name string, b []byte) error {
 	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir(path.Dir(name)))
 }
 
-// unsyncedFS is a file system without syncs. Changes that are lost in a crash are read from the
-// stream again.
+// unsyncedFS is a file system whose syncs do nothing. Changes that a crash loses are read from the stream again.
 type unsyncedFS struct{ vfs.FS }
 
 // OpenFile implements [vfs.FS].
@@ -185,8 +184,8 @@ func (r *identitySource) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lockDir locks a directory, so that only one process uses its files. If another process holds the
-// lock, the error contains the text inUse.
+// lockDir locks a directory, so that only one process uses its files. If another process has the lock, the error
+// contains the text inUse.
 func lockDir(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {

@@ -1,5 +1,4 @@
-// The cache of a process: what is there after a kill, and files that are not what they
-// were.
+// This file tests the cache of a process after it was killed, and with files that were changed.
 
 package jetstream
 
@@ -26,8 +25,8 @@ func copyDir(t *testing.T, from string) string {
 	return to
 }
 
-// TestCacheAfterKill: a cache that was copied while in use, as a kill leaves it, is
-// gone on with, or begun again where it was harmed.
+// TestCacheAfterKill copies a cache while it is in use, as a kill would leave it. The copy must be used or, if the
+// test has damaged it, built again.
 func TestCacheAfterKill(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -46,12 +45,12 @@ func TestCacheAfterKill(t *testing.T) {
 			t.Fatalf("Restore() = %v", err)
 		}
 	}
-	write(0, 600) // a place was written at 512
+	write(0, 600) // the position was written at 512 changes
 	log, place := filepath.Join("acme.b", logFile), filepath.Join("acme.b", placeFile)
 	for _, tc := range []struct {
 		name string
 		harm func(dir string) error
-		kept bool // the file is gone on with
+		kept bool // the file is used and not built again
 	}{
 		{"Killed", func(string) error { return nil }, true},
 		{"NoPlace", func(dir string) error { return os.Remove(filepath.Join(dir, place)) }, false},
@@ -95,10 +94,10 @@ func TestCacheAfterKill(t *testing.T) {
 	}
 }
 
-// readClean reports whether the replica was opened by a place that it need not check.
+// readClean reports whether the replica was opened with a synced file that need not be checked.
 func (r *replica) readClean() bool { return r.place.IsSynced }
 
-// TestCacheOfAnother: a directory is of one process and one cluster.
+// TestCacheOfAnother checks that a directory cannot be used by two processes or for another cluster.
 func TestCacheOfAnother(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -132,8 +131,8 @@ func TestCacheOfAnother(t *testing.T) {
 	}
 }
 
-// TestOpenAndClose: handles of one brain come and go in several goroutines, and each
-// sees what was written before.
+// TestOpenAndClose opens and closes handles of a brain in several goroutines. Each handle must see everything that was
+// written before.
 func TestOpenAndClose(t *testing.T) {
 	t.Parallel()
 	o := devOptions

@@ -1,6 +1,5 @@
-// Campaigns: clients write and read while servers are killed, stopped and cut off.
-// Nothing acknowledged may be lost, on any server, and what was read and written must
-// have an order.
+// This file lets clients read and write while servers are killed, stopped and disconnected. No server may lose an
+// acknowledged change, and the reads and writes must be linearizable.
 
 package jetstream
 
@@ -27,27 +26,27 @@ var repeats = flag.Int(
 	"how often a campaign does each of its faults; with more than 1, bits flip at all places",
 )
 
-// The size of a campaign.
+// These constants determine the number of clients.
 const (
 	campaignBrains  = 8
 	campaignClients = 16
-	campaignReaders = 4 // besides, which only read
-	campaignHosts   = 4 // processes, as the servers see them
+	campaignReaders = 4 // further clients that only read
+	campaignHosts   = 4 // connections to the servers, which the clients share
 )
 
-// What a client did. All brains hold one entry, "reg", so that its version is one more
-// with each change.
+// regInput is a call of a client. Each brain contains a single entry, "reg", so that its version increases by one with
+// each change.
 type regInput struct {
 	brain int
 	write bool
 	value string
-	ifAt  uint64 // write: only at that version, 0 for any
+	ifAt  uint64 // for a write, the required version (0 for any)
 }
 
 type regOutput struct {
 	value   string
 	version uint64
-	refused bool // write: it was at another version
+	refused bool // the write was refused because of a different version
 	unknown bool
 }
 
@@ -56,7 +55,7 @@ type regState struct {
 	version uint64
 }
 
-// register is one entry with versions.
+// register is the model of an entry with versions.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := make([][]porcupine.Operation, campaignBrains)
@@ -81,7 +80,7 @@ var register = porcupine.Model{
 	},
 }
 
-// campaign is one run.
+// campaign is one run of the test.
 type campaign struct {
 	t     *testing.T
 	nodes *nodes
@@ -90,11 +89,11 @@ type campaign struct {
 	began time.Time
 	done  chan struct{}
 	acked atomic.Int64
-	gap   time.Duration // the longest without an acknowledged write
+	gap   time.Duration // longest time without an acknowledged write
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	history []porcupine.Operation
-	busy    []string // values that were not written
+	busy    []string // values that were certainly not written
 }
 
 // newCampaign starts servers and opens the brains.
@@ -102,7 +101,7 @@ func newCampaign(t *testing.T, apart bool) *campaign {
 	c := &campaign{t: t, nodes: startNodes(t, apart), began: time.Now(), done: make(chan struct{})}
 	urls := strings.Split(c.nodes.urls, ",")
 	for i := range campaignHosts {
-		// Each begins at another server, and stays where it is while that answers.
+		// Each process connects to a different server, and stays connected while that server answers.
 		first := i % len(urls)
 		at := append(slices.Clone(urls[first:]), urls[:first]...)
 		c.hosts = append(
@@ -126,7 +125,7 @@ func (c *campaign) store(host, brain int) *Store {
 	return s
 }
 
-// clients writes and reads until done.
+// clients starts the clients, which read and write until the campaign is done.
 func (c *campaign) clients(wg *sync.WaitGroup) {
 	for id := range campaignClients + campaignReaders {
 		wg.Go(func() {
@@ -159,7 +158,7 @@ func (c *campaign) clients(wg *sync.WaitGroup) {
 	}
 }
 
-// step makes one call and notes it.
+// step makes a call and records it.
 func (c *campaign) step(id int, s *Store, in regInput, version *uint64) {
 	op := porcupine.Operation{ClientId: id, Input: in, Call: int64(time.Since(c.began))}
 	var out regOutput
@@ -183,7 +182,7 @@ func (c *campaign) step(id int, s *Store, in regInput, version *uint64) {
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		out.unknown = true
 		op.Return = int64(10 * time.Hour)
-	case errors.Is(err, oxbow.ErrBusy): // nothing was read or written
+	case errors.Is(err, oxbow.ErrBusy): // the call had no effect
 		if in.write {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -200,7 +199,7 @@ func (c *campaign) step(id int, s *Store, in regInput, version *uint64) {
 	c.history = append(c.history, op)
 }
 
-// awaitAcks waits until so many more writes were acknowledged.
+// awaitAcks waits until n more writes were acknowledged.
 func (c *campaign) awaitAcks(n int64) {
 	began, want := time.Now(), c.acked.Load()+n
 	last, at := c.acked.Load(), began
@@ -216,7 +215,7 @@ func (c *campaign) awaitAcks(n int64) {
 	}
 }
 
-// leader returns the server that leads the stream of the first brain.
+// leader returns the server that leads the first brain's stream.
 func (c *campaign) leader() *node {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -233,7 +232,7 @@ func (c *campaign) leader() *node {
 	return nil
 }
 
-// run does the faults while clients are at work, and checks everything after.
+// run causes the faults while the clients are working, and then checks everything.
 func (c *campaign) run(faults ...func()) {
 	var wg sync.WaitGroup
 	c.clients(&wg)
@@ -255,12 +254,12 @@ func (c *campaign) run(faults ...func()) {
 	c.check()
 }
 
-// check reads all brains again, from each server.
+// check reads all brains again from each server.
 func (c *campaign) check() {
 	t := c.t
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	healthy(t, c.hosts[0]) // the server that a fault hit has come back
+	healthy(t, c.hosts[0]) // wait until the server with the fault works again
 	began := time.Now()
 	rep, err := c.hosts[0].Audit(ctx)
 	t.Logf(
@@ -328,7 +327,7 @@ func (c *campaign) check() {
 	)
 }
 
-// explain logs what has no order, as far as one read shows it.
+// explain logs the first contradiction between calls that are not linearizable, if a single read shows it.
 func (c *campaign) explain(versions map[string]uint64) {
 	for _, read := range c.history {
 		in, out := read.Input.(regInput), read.Output.(regOutput)
@@ -351,7 +350,7 @@ func (c *campaign) explain(versions map[string]uint64) {
 	}
 }
 
-// TestCampaign: the leader is killed, it is stopped, all servers are killed.
+// TestCampaign kills the leader, stops the leader, and kills all servers.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
 	c := newCampaign(t, false)
@@ -375,7 +374,7 @@ func TestCampaign(t *testing.T) {
 	})
 }
 
-// TestCampaignCut: the leader is cut off from the other servers, not from its clients.
+// TestCampaignCut disconnects the leader from the other servers, but not from its clients.
 func TestCampaignCut(t *testing.T) {
 	t.Parallel()
 	c := newCampaign(t, true)
@@ -384,7 +383,7 @@ func TestCampaignCut(t *testing.T) {
 		i := strings.Index("n0n1n2", n.options.Name) / 2
 		c.nodes.cut(i, true)
 		c.awaitAcks(50)
-		waitOrDone(c.hosts[0].ctx, 6*time.Second) // the old leader has not stepped down at first
+		waitOrDone(c.hosts[0].ctx, 6*time.Second) // at first, the old leader still considers itself the leader
 		c.nodes.cut(i, false)
 	})
 }

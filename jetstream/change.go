@@ -14,10 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// brainChange is the change that a call makes. It has ops, or the numbers of changes to revert, or a
-// version to restore. Ops are validated before the envelope is sent. The outcome of a revert or
-// restore is computed by each replica, with the same result. Such a change has an envelope of its
-// own.
+// brainChange is the change that a call makes. It contains ops, or the numbers of changes to revert, or a version to
+// restore. Ops are validated before the envelope is sent. For a revert or a restore, each replica computes the
+// outcome, which is the same everywhere. Such a change has its own envelope.
 type brainChange struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`
@@ -32,11 +31,11 @@ type brainChange struct {
 type wireRestore struct {
 	Name string `json:"name"`
 	Seq  uint64 `json:"seq"`
-	// required version of the entry; 0 if the entry must not exist; nil for any version
+	// required version of the entry (0 if the entry must not exist, nil for any version)
 	Version *uint64 `json:"version,omitempty"`
 }
 
-// decodeOps returns the decoded ops.
+// decodeOps decodes the ops of the change.
 func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {
@@ -49,7 +48,7 @@ func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// setStamp sets the change's op ID, note and source, like the store in a local file.
+// setStamp sets the op ID, the note and the source of the change in the same way as the store in a local file.
 func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
@@ -72,7 +71,7 @@ func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	return nil
 }
 
-// makeContext returns the context in which a replica makes the change.
+// makeContext returns the context with which a replica makes the change.
 func (c *brainChange) makeContext() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {

@@ -41,11 +41,11 @@ type Options struct {
 	// empty, open brains are stored in memory.
 	Dir string
 
-	// Announced makes reads rely on invalidations. A read then sees the changes up to the last
-	// invalidation that has arrived, is at most MaxAge old, and sends no request. By default, each
-	// read asks the leader for the head.
+	// Announced makes reads rely on invalidations, and send no requests. A read then sees the changes up to the last
+	// invalidation that has arrived, and is at most MaxAge old. By default, each read asks the leader for the last
+	// message (the head).
 	Announced bool
-	MaxAge    time.Duration // default 1 s
+	MaxAge    time.Duration // maximum age of an announced read (default 1 s)
 
 	// ReadWait and WriteWait are the maximum times for which reads and writes wait for the servers.
 	// The defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
@@ -84,7 +84,7 @@ func (o *Options) withDefaults() Options {
 	return r
 }
 
-// A Cluster is a connection to the servers that store brains. It is safe for concurrent use.
+// Cluster is a connection to the servers that store brains. It is safe for concurrent use.
 type Cluster struct {
 	nc        *nats.Conn
 	link      serverLink
@@ -98,14 +98,14 @@ type Cluster struct {
 
 	fsys       vfs.FS
 	lock       vfs.Lock
-	isAttached atomic.Bool // invalidations arrive at present
+	isAttached atomic.Bool // invalidations are arriving
 
 	randMu sync.Mutex // serializes reads of Options.Rand
 
-	mu         sync.Mutex          // guards open, fences, leases and closed
-	openBrains map[string]*replica // by subject
+	mu         sync.Mutex          // guards the fields below
+	openBrains map[string]*replica // replicas by subject
 	fences     map[fence]bool
-	leases     map[string]leaderLease // by stream
+	leases     map[string]leaderLease // knowledge about leaders, by stream
 	isClosed   bool
 }
 
@@ -157,7 +157,7 @@ func (c *Cluster) openClusterDirectory(ctx context.Context) error {
 	return err
 }
 
-// otherClusterError returns the error for a cache of a different cluster.
+// otherClusterError returns an error that says that the cache belongs to a different cluster.
 func (o *Options) otherClusterError(id, why string) error {
 	return fmt.Errorf(
 		"%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that "+
@@ -232,7 +232,7 @@ func (c *Cluster) expireReads() {
 	}
 }
 
-// markBrainOutdated records that a brain has a newer message.
+// markBrainOutdated records that a brain has a newer message than this process has read.
 func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
@@ -249,12 +249,12 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	}
 	isRead := c.opts.Announced && r.watchers.Len() > 0
 	if isRead && seq > r.seq.Load() {
-		go func() { _ = r.compareWithHead(c.ctx) }() // ignore the error: the next reader gets it again
+		go func() { _ = r.compareWithHead(c.ctx) }() // ignore the error, because the next reader will get it again
 	}
 }
 
-// Open opens a brain of a tenant. A brain that does not exist is added to the directory, and is
-// empty. A name has 1 to 64 letters, digits, "-" and "_".
+// Open opens a brain of a tenant. If the brain does not exist, Open adds it to the directory, and it is empty. A name
+// consists of 1 to 64 letters, digits, "-" and "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
 	info, err := c.directory.getBrain(ctx, tenant, brain)
 	if err != nil {
@@ -275,9 +275,9 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
-// acquireReplica returns a brain's replica and counts a further handle for it. If isNew is true, acquireReplica has
-// locked the replica's mu, and the caller must open the replica. If the replica is being closed,
-// acquireReplica waits until its files are released.
+// acquireReplica returns the replica of a brain, and counts an additional handle. If isNew is true, acquireReplica has
+// locked the replica's mu, and the caller must open the replica. If the replica is being closed, acquireReplica waits
+// until its files are closed.
 func (c *Cluster) acquireReplica(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
 	for {
 		c.mu.Lock()
@@ -326,7 +326,7 @@ func (c *Cluster) releaseReplica(r *replica) error {
 	return err
 }
 
-// Close closes the open brains, but not the connection.
+// Close closes the open brains. It does not close the connection.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	c.isClosed = true

@@ -20,40 +20,40 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Limits of an envelope.
+// These constants limit envelopes and rounds.
 const (
-	maxChanges           = 256            // maximum number of changes in an envelope
-	fullEnvelopeBytes    = 512 << 10      // total size of texts in bytes at which an envelope gets no further changes
+	maxChanges = 256 // maximum number of changes in an envelope
+	// an envelope gets no further changes if its texts have this total size in bytes
+	fullEnvelopeBytes    = 512 << 10
 	maxMessage           = 8<<20 - 64<<10 // maximum number of bytes in a message
 	writeInProgressPause = 300 * time.Microsecond
 	noServerPause        = 20 * time.Millisecond
-	minAttemptTime       = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
+	minAttemptTime       = 50 * time.Millisecond // minimum remaining time for an attempt
 
-	// A round waits for further changes for 1/gatherDivisor of the last round's duration. Callers
-	// whose changes were stored together return one after the other. Without the wait, the next
-	// change of the first caller would have its own envelope, and each round would store half as
-	// many changes.
+	// Before a round, the committer waits for further changes for 1/gatherDivisor of the last round's duration.
+	// Callers whose changes were stored together return one after the other. Without this wait, the next change of the
+	// first caller would get its own envelope, and each round would store half as many changes.
 	gatherDivisor = 4
 	maxGather     = 5 * time.Millisecond
 )
 
-// commitRequest is a change that is to be committed.
+// commitRequest is a change that waits to be committed.
 type commitRequest struct {
 	change brainChange
 	ops    []oxbow.Op
 	names  []string // names of the entries that the ops change
-	// the request needs its own envelope, because the replicas compute the outcome, or because the
-	// request changes aliases of other entries
+	// the change needs its own envelope, because replicas compute its outcome, or because it changes aliases of other
+	// entries
 	needsOwnEnvelope bool
 	size             int
 
 	done       chan struct{}
-	isFinished bool // made and err are set
+	isFinished bool // the outcome is set
 	result     oxbow.Change
 	err        error
 }
 
-// setOutcome sets the outcome of the request, unless the request already has an outcome.
+// setOutcome sets the outcome of the request, unless it is already set.
 func (q *commitRequest) setOutcome(made oxbow.Change, err error) {
 	if !q.isFinished {
 		q.result = made
@@ -68,12 +68,12 @@ type commitQueue struct {
 	mu            sync.Mutex // guards the following fields
 	waiting       []*commitRequest
 	isRunning     bool
-	targetReached chan struct{} // closed when target changes are waiting (nil if nobody waits for this)
+	targetReached chan struct{} // closed when target changes are waiting (nil if nobody waits)
 	target        int
 }
 
-// addRequest appends a request. If mustLead is true, no committer is running, and the caller must start a
-// committer.
+// addRequest appends a request to the queue. If no committer is running, mustLead is true, and the caller must start
+// one.
 func (c *commitQueue) addRequest(q *commitRequest) (mustLead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +87,8 @@ func (c *commitQueue) addRequest(q *commitRequest) (mustLead bool) {
 	return mustLead
 }
 
-// waitForMore waits until n more changes are queued, but no longer than d. It returns immediately
-// if waiting could not combine changes.
+// waitForMore waits until n more changes are queued, but at most for the duration d. If waiting could not combine
+// changes, it returns immediately.
 func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	c.mu.Lock()
 	if n == 0 || len(c.waiting)+n < 2 {
@@ -120,15 +120,14 @@ func (c *commitQueue) takeNext() []*commitRequest {
 	return qs
 }
 
-// requeue inserts requests at the front of the queue.
+// requeue puts requests back at the front of the queue.
 func (c *commitQueue) requeue(qs []*commitRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(qs, c.waiting...)
 }
 
-// removeRequest removes a request that is still in the queue. It returns false if the committer has
-// already taken the request.
+// removeRequest removes a request from the queue. It returns false if the committer has already taken the request.
 func (c *commitQueue) removeRequest(q *commitRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,8 +138,8 @@ func (c *commitQueue) removeRequest(q *commitRequest) bool {
 	return i >= 0
 }
 
-// commit makes a change durable and returns the change. For a revert or a restore, only the number
-// of the change is set.
+// commit commits a change, and returns it when it is durable. For a revert or a restore, only the number of the change
+// is set.
 func (r *replica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, error) {
 	if err := q.change.setStamp(ctx, r.cluster.opts.Source); err != nil {
 		return oxbow.Change{}, err
@@ -165,7 +164,7 @@ func (r *replica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, e
 	}
 }
 
-// commitAll commits the queued requests until the queue is empty.
+// commitAll commits requests until the queue is empty.
 func (r *replica) commitAll() {
 	last, took := 0, time.Duration(0)
 	for {
@@ -187,8 +186,8 @@ func (r *replica) commitAll() {
 	}
 }
 
-// commitBatch commits some requests, finishes the refused requests, and returns the remaining
-// requests to the queue. An error applies to all requests that are not finished.
+// commitBatch commits some of the requests. It sets the outcome of refused requests, and returns all other requests to
+// the queue. An error applies to all requests without an outcome.
 func (r *replica) commitBatch(qs []*commitRequest) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
 	defer cancel()
@@ -198,8 +197,7 @@ func (r *replica) commitBatch(qs []*commitRequest) error {
 			return err
 		}
 		if len(c.refused) > 0 && !checked {
-			// The request may be refused because the replica is outdated, so compare the replica
-			// with the head first.
+			// The requests may be refused only because the replica is outdated, so compare it with the head first.
 			if err := r.compareWithHead(ctx); err != nil {
 				return err
 			}
@@ -224,20 +222,20 @@ func (r *replica) commitBatch(qs []*commitRequest) error {
 	}
 }
 
-// requestChoice is the selection of requests for an envelope.
+// requestChoice contains the requests that were chosen for an envelope, and what happens to the others.
 type requestChoice struct {
 	selected []*commitRequest
-	deferred []*commitRequest         // requests for the next envelope
-	refused  map[*commitRequest]error // errors of requests that the replica refuses in its current state
+	deferred []*commitRequest         // requests that must wait for the next envelope
+	refused  map[*commitRequest]error // errors of requests that the replica refuses in its present state
 
 	ops          []oxbow.Op // ops of the chosen requests
 	changedNames map[string]bool
-	opIDs        map[string]bool // keys of their op IDs
+	opIDs        map[string]bool // op IDs of the chosen requests
 	size         int
 }
 
-// chooseRequests selects requests for the next envelope. If a request fails only because of another chosen
-// change, which is not durable yet, chooseRequests leaves it for the envelope after that.
+// chooseRequests chooses requests for the next envelope. If a request fails only because of another chosen change, it
+// is deferred, because the other change is not durable yet.
 func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,7 +273,7 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	return c, nil
 }
 
-// hasRoom reports whether a request can go into one envelope with the selected requests, of which there is at least
+// hasRoom reports whether the request can be in the same envelope as the chosen requests, of which there is at least
 // one.
 func (c *requestChoice) hasRoom(q *commitRequest) bool {
 	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
@@ -308,7 +306,7 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	if err != nil {
 		return err
 	}
-	sent := false // an attempt may have reached a server
+	sent := false // at least one attempt may have reached a server
 	for {
 		began := time.Now()
 		seq, err := r.cluster.link.publishMessage(ctx, r.brain.subject(), m.data, expect, false)
@@ -322,7 +320,8 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 		case errors.Is(err, errNoServer):
 			waitOrDone(ctx, noServerPause)
 		case errors.Is(err, errNoReply):
-			sent = true // try again: because of the expected sequence, the envelope is stored only once
+			// try again; the servers store the envelope only once, because they check the expected sequence
+			sent = true
 			waitOrDone(ctx, noServerPause)
 		case errors.Is(err, errHeadMoved):
 			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
@@ -332,7 +331,7 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 			if err != nil {
 				return r.publishError(sent, err)
 			}
-			waitOrDone(ctx, noServerPause) // the leader has not reached the head of the replica yet
+			waitOrDone(ctx, noServerPause) // the leader has not received the head of the replica yet
 		default:
 			return r.publishError(sent, err)
 		}
@@ -342,7 +341,7 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	}
 }
 
-// hasTimeForAttempt reports whether ctx leaves enough time to publish once more.
+// hasTimeForAttempt reports whether ctx leaves enough time for another attempt.
 func hasTimeForAttempt(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
@@ -351,8 +350,8 @@ func hasTimeForAttempt(ctx context.Context) bool {
 	return !hasEnd || time.Until(end) >= minAttemptTime
 }
 
-// publishError returns the error for an envelope that could not be stored. If sent is true, an
-// attempt may still succeed.
+// publishError returns the error for an envelope that could not be stored. If sent is true, an attempt may still have
+// an effect.
 func (r *replica) publishError(sent bool, err error) error {
 	r.mu.Lock()
 	r.inFlight = nil
@@ -434,7 +433,7 @@ func (r *replica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, se
 	r.finishRequests(qs, f)
 }
 
-// finishRequests finishes the requests of a stored envelope. The caller must hold mu.
+// finishRequests sets the outcomes of the requests in a stored envelope. The caller must have locked mu.
 func (r *replica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
 	r.inFlight = nil
 	for i, q := range qs {
@@ -478,7 +477,7 @@ func (r *replica) catchUpAfterRefusal(
 		r.finishRequests(qs, f)
 		return true, nil
 	case f.isLost && sent:
-		return false, errNoReply // a snapshot may or may not contain the envelope
+		return false, errNoReply // it is unknown whether the snapshot contains the envelope
 	case r.place.Seq == expect:
 		return false, nil
 	}

@@ -16,15 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Thresholds of compaction.
+// These constants determine when a brain is compacted, and how its file is stored.
 const (
 	minTailEnvelopes = 64       // minimum number of envelopes to compact
-	segmentSize      = 4 << 20  // size in bytes of the segment's part of the file
-	maxInline        = 24 << 10 // maximum size in bytes of a compressed file that is stored in the message itself
+	segmentSize      = 4 << 20  // size in bytes of a part of the file that is stored in a segment
+	maxInline        = 24 << 10 // maximum size in bytes of a compressed file that is stored in the snapshot itself
 )
 
-// compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors,
-// because the next envelope causes another attempt.
+// compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the next
+// envelope will cause another attempt.
 func (r *replica) compactIfDue() {
 	r.mu.Lock()
 	held := int64(0)
@@ -92,8 +92,8 @@ func (r *replica) publishSnapshot(ctx context.Context) error {
 	return errors.Join(err, r.deleteOldSegments(ctx, at.LastSnapshot, s))
 }
 
-// storeFile stores the file in the message or in segments. It does not store a part again that
-// equals a segment of the last snapshot.
+// storeFile stores the file in the snapshot or in segments. If a part equals a segment of the last snapshot, it is not
+// stored again.
 func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
 	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInline {
 		s.Inline, s.Stored = packed, int64(len(packed))
@@ -135,7 +135,7 @@ func (r *replica) segmentSubject(g segment) string {
 	return r.brain.subject() + ".s." + strconv.FormatUint(g.Number, 10)
 }
 
-// deleteOldSegments deletes the segments that belong only to the old snapshot.
+// deleteOldSegments deletes the segments that only the old snapshot contains.
 func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error {
 	if old == nil {
 		return nil
@@ -158,8 +158,8 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 	return errs
 }
 
-// applySnapshot applies a snapshot. It replaces the file only if the replica lacks an envelope that
-// the snapshot contains. The caller must hold mu.
+// applySnapshot applies a snapshot. It replaces the file only if the replica lacks an envelope that the snapshot
+// contains. The caller must have locked mu.
 func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
@@ -194,7 +194,7 @@ func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, si
 	return r.files.writePlace(r.unsyncedPlace())
 }
 
-// matchInFlight checks whether a snapshot contains the envelope that is being published.
+// matchInFlight records whether a snapshot contains the envelope that this process is publishing.
 func (r *replica) matchInFlight(e *envelope) {
 	f, ids := r.inFlight, e.Snapshot.RecentIDs
 	if f == nil || f.number > e.Number {
@@ -205,7 +205,7 @@ func (r *replica) matchInFlight(e *envelope) {
 	f.isApplied = i >= 0 && ids[i] == f.id
 }
 
-// installSnapshot replaces the replica's file by the file of a snapshot. The caller must hold mu.
+// installSnapshot replaces the file of the replica by the file of a snapshot. The caller must have locked mu.
 func (r *replica) installSnapshot(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
 	image, err := r.fetchFile(ctx, s)

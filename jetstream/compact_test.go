@@ -1,5 +1,5 @@
-// Compaction: what is left in the stream, which compactors are refused, and how
-// processes that were elsewhere go on.
+// This file tests compaction: which messages remain in the stream, when a compaction is refused, and how other
+// processes continue.
 
 package jetstream
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// messages returns how many messages there are of a brain, and of its segments.
+// messages returns the number of envelopes of a brain, and the number of its segments.
 func messages(t *testing.T, s *Store) (envelopes, segments int) {
 	t.Helper()
 	js, err := api.New(s.replica.cluster.nc)
@@ -38,7 +38,7 @@ func messages(t *testing.T, s *Store) (envelopes, segments int) {
 	return envelopes, segments
 }
 
-// same fails the test unless two processes have the same file, by its chain.
+// same fails the test unless two processes have the same file, according to its chain.
 func same(t *testing.T, a, b *Store) {
 	t.Helper()
 	x, err := a.Stats(t.Context())
@@ -48,8 +48,8 @@ func same(t *testing.T, a, b *Store) {
 	}
 }
 
-// TestCompaction: a brain that is written to often keeps few messages and all its
-// history; the tail after a snapshot is read on top of it.
+// TestCompaction checks that a brain with many changes has few messages and a complete history. Envelopes after the
+// snapshot are applied to the file of the snapshot.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -91,7 +91,7 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestStaleCompactor: a process that has not read the last envelope cannot compact.
+// TestStaleCompactor checks that a process that has not read the last envelope cannot compact.
 func TestStaleCompactor(t *testing.T) {
 	t.Parallel()
 	_, a, b := faults(t)
@@ -118,7 +118,7 @@ func TestStaleCompactor(t *testing.T) {
 	same(t, a, b)
 }
 
-// noise is text that does not compress well.
+// noise returns a text that does not compress well.
 func noise(r *rand.Rand, n int) string {
 	b := make([]byte, n*3/4)
 	for i := range b {
@@ -127,8 +127,8 @@ func noise(r *rand.Rand, n int) string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// TestSegments: a large brain is kept in segments, of which those that stay are not
-// stored again and the others are deleted.
+// TestSegments checks that a large brain is stored in segments. Unchanged segments are not stored again, and segments
+// that are no longer needed are deleted.
 func TestSegments(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -161,7 +161,7 @@ func TestSegments(t *testing.T) {
 	}
 	b := open(t, connect(t, url, devOptions), "b")
 	same(t, a, b)
-	// Damage of a segment is found where it is read.
+	// A process that reads a damaged segment returns an error.
 	js, err := api.New(a.replica.cluster.nc)
 	if err != nil {
 		t.Fatal(err)
@@ -177,5 +177,5 @@ func TestSegments(t *testing.T) {
 	if rep, err := a.replica.cluster.Audit(t.Context()); err != nil || len(rep.Findings) != 1 {
 		t.Errorf("Audit() = %+v, %v, want the segment", rep, err)
 	}
-	same(t, a, b) // which have it
+	same(t, a, b) // both processes already have the file
 }

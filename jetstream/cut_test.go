@@ -1,4 +1,4 @@
-// A server replaced while another is cut off from the rest (nats-server 7545).
+// This file tests the replacement of a server while another server is disconnected (nats-server 7545).
 
 package jetstream
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestReplaceCut: the leader of the servers is cut off as soon as a replacement removes
-// a server: the replacement gives up, or ends when the network is back, and nothing is
-// lost; the same call completes it.
+// TestReplaceCut disconnects the leader of the servers as soon as a replacement removes a server. The replacement must
+// give up, or complete when the network is back, and nothing may be lost. Calling Replace again must complete the
+// replacement.
 func TestReplaceCut(t *testing.T) {
 	t.Parallel()
 	ns := startNodes(t, true)
@@ -27,7 +27,7 @@ func TestReplaceCut(t *testing.T) {
 	old := ns.all[(lead+1)%3]
 	old.kill()
 	finds(t, c, old.options.Name, "does not answer")
-	fourth := &node{t: t, options: old.options, inside: old.inside} // in its place, by another name
+	fourth := &node{t: t, options: old.options, inside: old.inside} // the new server, which has a different name
 	fourth.options.Name, fourth.options.Dir = "n3", t.TempDir()
 	fourth.start()
 	t.Cleanup(fourth.kill)
@@ -89,8 +89,8 @@ func TestReplaceCut(t *testing.T) {
 	}
 }
 
-// isReplaced reports whether Replace returned an error because the servers had removed the old
-// server by themselves, as soon as they reached each other again.
+// isReplaced reports whether Replace returned an error only because the servers had already removed the old server, as
+// soon as they were connected again.
 func isReplaced(err error) bool {
 	return errors.Is(err, oxbow.ErrNotFound) &&
 		strings.Contains(err.Error(), "not any more, and all streams are whole")

@@ -1,5 +1,4 @@
-// Damage on servers: it is found before a wrong answer is given, by reading or by the
-// auditor.
+// This file tests damage on servers. A reader or an audit must find it before a wrong answer is given.
 
 package jetstream
 
@@ -20,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// harmed is a trio with one brain of 40 messages, and the server that is harmed.
+// harmed is three servers with a brain of 40 messages. One of the servers, the victim, is damaged.
 type harmed struct {
 	*trio
 	c      *Cluster
@@ -55,7 +54,7 @@ func newHarmed(t *testing.T) *harmed {
 	return h
 }
 
-// messageFiles returns the files that hold the messages of the stream on the victim.
+// messageFiles returns the files on the victim that contain the messages of the stream.
 func (h *harmed) messageFiles(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(
@@ -73,7 +72,7 @@ func (h *harmed) messageFiles(t *testing.T) []string {
 	return names
 }
 
-// restart ends the victim, harms its files, and starts it.
+// restart stops the victim, damages its files, and starts it again.
 func (h *harmed) restart(t *testing.T, harm func() error) {
 	t.Helper()
 	h.servers[h.victim].Shutdown()
@@ -87,7 +86,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 	h.servers[h.victim] = s
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for { // until it follows
+	for { // wait until the victim follows the leader
 		if err := h.c.makeLeader(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
 			return
 		}
@@ -97,8 +96,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 	}
 }
 
-// answers reads the brain in a process that has nothing of it, with the victim as the
-// leader: either all is there, or there is an error.
+// answers reads the brain in a new process, with the victim as the leader. The answer must be complete, or an error.
 func (h *harmed) answers(t *testing.T) error {
 	t.Helper()
 	c := connectTrio(t, h.urls, Options{})
@@ -120,7 +118,7 @@ func (h *harmed) answers(t *testing.T) error {
 	return nil
 }
 
-// flip flips a bit in each place of the files, counted from the end where negative.
+// flip flips a bit at each of the positions in each file. Negative positions are relative to the end.
 func flip(names []string, places ...int) error {
 	for _, name := range names {
 		b, err := os.ReadFile(name)
@@ -140,8 +138,8 @@ func flip(names []string, places ...int) error {
 	return nil
 }
 
-// TestBitFlips: bits flip in what one server holds, at several places; with that server
-// as the leader each answer is right or an error, and the audit names it.
+// TestBitFlips flips bits at several positions in the files of a server, which is then made the leader. Each answer
+// must be right or an error, and an audit must name the server.
 func TestBitFlips(t *testing.T) {
 	t.Parallel()
 	for name, places := range map[string][]int{"Middle": {50}, "Start": {2}, "End": {98}, "Several": {10, 30, 50, 70}} {
@@ -174,7 +172,7 @@ func TestBitFlips(t *testing.T) {
 			if fenced {
 				h.auditDisturbed(t)
 			}
-			if fenced { // and it leads again by itself
+			if fenced { // the server can lead again without being fenced
 				if err := h.c.makeLeader(t.Context(), "BRAIN_00", h.options[h.victim].Name); err != nil {
 					t.Fatal(err)
 				}
@@ -197,20 +195,20 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// interloper is a requester with another process, which does something before requests.
+// interloper sends requests like a second process that does something before certain requests.
 type interloper struct {
 	natsRequester
 	before func(m *nats.Msg)
 }
 
-// RequestMsgWithContext implements requester.
+// RequestMsgWithContext implements natsRequester.
 func (i *interloper) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	i.before(m)
 	return i.natsRequester.RequestMsgWithContext(ctx, m)
 }
 
-// auditDisturbed audits while another process moves the lead away from the victim, as
-// soon as it leads: the victim, which was not read, stays fenced.
+// auditDisturbed makes an audit while another process moves the lead away from the victim as soon as the victim leads.
+// The victim was not read, so that it must stay fenced.
 func (h *harmed) auditDisturbed(t *testing.T) {
 	t.Helper()
 	victim, conn := h.options[h.victim].Name, h.c.link.conn
@@ -238,7 +236,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 	}
 }
 
-// TestFlipsWithoutAudit: the chain finds a gap by itself, and another server fills it.
+// TestFlipsWithoutAudit checks that a reader finds a gap by means of the chain, and reads from another server.
 func TestFlipsWithoutAudit(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
@@ -246,14 +244,14 @@ func TestFlipsWithoutAudit(t *testing.T) {
 	if err := h.answers(t); err != nil {
 		t.Errorf("reading by another server: %v", err)
 	}
-	// The process that had read all goes on, too.
+	// A process that had already read everything can continue.
 	if err := h.brain.Apply(t.Context(), oxbow.Add{Name: "after"}); err != nil {
 		t.Errorf("Apply() = %v", err)
 	}
 }
 
-// A message that no process of ours wrote, in the place of all that there was: those
-// that have read more see it, and those that have nothing see that it is no brain.
+// TestReplacedSnapshot replaces all messages by a message that this package did not write. Processes that have read
+// more must notice it. New processes must notice that it is not a brain.
 func TestReplacedSnapshot(t *testing.T) {
 	t.Parallel()
 	_, s, other := faults(t)
@@ -269,7 +267,7 @@ func TestReplacedSnapshot(t *testing.T) {
 	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "more"}), other.Refresh(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	// An earlier snapshot, as of the tenth envelope, replaces all.
+	// Replace all messages by an earlier snapshot, at the tenth envelope.
 	old := &envelope{Version: envelopeVersion, Brain: r.brain.Name, Number: 3, Epoch: 1, ID: "x", LastChangeBefore: 3,
 		Snapshot: &snapshot{LastChange: 3, Inline: []byte("x")}}
 	data, _, err := old.encodeMessage()
@@ -294,8 +292,8 @@ func TestReplacedSnapshot(t *testing.T) {
 	}
 }
 
-// TestLastMessageGone: where the last message is gone, a process that has read it
-// serves nothing, rather than what was before.
+// TestLastMessageGone deletes the last message. A process that has read it must return an error, and not the earlier
+// state.
 func TestLastMessageGone(t *testing.T) {
 	t.Parallel()
 	_, s, other := faults(t)
@@ -326,8 +324,8 @@ func TestLastMessageGone(t *testing.T) {
 	}
 }
 
-// TestMissingStream: a stream that is deleted while brains are open is an error for
-// reads and for writes, and stays deleted.
+// TestMissingStream deletes a stream while brains are open. Reads and writes must return an error, and the stream must
+// not be created again.
 func TestMissingStream(t *testing.T) {
 	t.Parallel()
 	_, s, other := faults(t)
@@ -359,8 +357,7 @@ func TestMissingStream(t *testing.T) {
 	_ = errors.Join(s.Close(), other.Close())
 }
 
-// TestMessageReplaced: each harm to a message is found by a process that reads it
-// first.
+// TestMessageReplaced checks that a process that reads a damaged message for the first time finds each kind of damage.
 func TestMessageReplaced(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(e *envelope, data []byte) []byte{

@@ -22,10 +22,10 @@ import (
 // bucketName is the name of the directory's bucket.
 const bucketName = "DIR"
 
-// directory is an open directory. Its keys:
+// directory is an open directory. It has these keys:
 //
 //	cluster             {"id", "partitions", "replicas"}
-//	stream.BRAIN_03     {"created"}: a stream of that time must exist
+//	stream.BRAIN_03     {"created"}: a stream with this creation time must exist
 //	brain.TENANT.BRAIN  {"partition", "epoch", "created"}
 //	fence.BRAIN_03.NAME the reason why the server NAME must not lead the stream
 //
@@ -52,7 +52,7 @@ type streamInfo struct {
 
 // brainInfo is the directory's value for a brain.
 type brainInfo struct {
-	Name      string    `json:"-"` // tenant.brain
+	Name      string    `json:"-"` // TENANT.BRAIN
 	Partition int       `json:"partition"`
 	Epoch     uint64    `json:"epoch"`
 	Created   time.Time `json:"created"`
@@ -77,7 +77,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	}
 	kv, err := openBucket(ctx, nc, js, o, id)
 	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitOrDone(ctx, 50*time.Millisecond); try++ {
-		// another process has created the bucket, but some servers do not have it yet
+		// another process has created the bucket, but not all servers have it yet
 		kv, err = openBucket(ctx, nc, js, o, id)
 	}
 	if err != nil {
@@ -156,8 +156,8 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 	)
 }
 
-// openStream compares a stream with the directory. It creates a stream that is not in the directory
-// yet.
+// openStream compares a stream with the directory. If the directory does not contain the stream yet, it creates the
+// stream.
 func (d *directory) openStream(ctx context.Context, js api.JetStream, partition int, o *Options) error {
 	name := streamName(partition)
 	want := streamConfig(partition, o.Replicas)
@@ -187,7 +187,7 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 		return fmt.Errorf("open stream %s: %w", name, err)
 	case stream == nil:
 		stream, err = js.Stream(ctx, name)
-		if err != nil { // another process may have created it
+		if err != nil { // another process may have created the stream
 			return missingStreamError(name)
 		}
 	}
@@ -213,7 +213,7 @@ func (d *directory) getValue(ctx context.Context, key string) ([]byte, error) {
 // getOrCreate returns the value of a key. If the key has no value, getOrCreate stores the result
 // of value and returns it.
 func getOrCreate[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
-	for try := range 40 { // another process may create the key and delete it again
+	for try := range 40 { // try again, because another process may create the key and delete it again
 		if try > 0 && !waitOrDone(ctx, 50*time.Millisecond) {
 			break
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Stream that holds the directory, and the prefix of its subjects.
+// These are the stream that contains the directory, and the prefix of its subjects.
 const (
 	directoryStream  = "KV_" + bucketName
 	directorySubject = "$KV." + bucketName + "."
@@ -31,8 +31,8 @@ func (d *directory) eachBrain(ctx context.Context, fn func(brainInfo) error) err
 	return nil
 }
 
-// listBrains returns the brains in the directory. The error matches [oxbow.ErrCorrupt] if the directory has an invalid
-// brain.
+// listBrains returns the brains in the directory. If the directory contains an invalid brain, the error matches
+// [oxbow.ErrCorrupt].
 func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 	messages, err := d.lastMessages(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 	for _, m := range messages {
 		key := strings.TrimPrefix(m.Subject, directorySubject)
 		name, is := strings.CutPrefix(key, "brain.")
-		if !is || len(m.Data) == 0 { // not a brain, or deleted
+		if !is || len(m.Data) == 0 { // skip keys that are not brains, and deleted brains
 			continue
 		}
 		b := brainInfo{Name: name}
@@ -65,8 +65,8 @@ func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 	return all, nil
 }
 
-// lastMessages returns the last message of each key. It asks any server first. If that server has too
-// few messages, it asks the leader.
+// lastMessages returns the last message of each key. It first asks any server. If that server has too few messages, it
+// asks the leader.
 func (d *directory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
 	if err := d.link.askAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {

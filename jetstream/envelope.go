@@ -1,4 +1,5 @@
-// This file encodes the messages of a brain, which have a frame, a checksum and a chain.
+// This file encodes and decodes the messages of a brain. A message has a frame with a checksum, and contains the chain
+// of the previous message.
 
 package jetstream
 
@@ -27,8 +28,8 @@ import (
 const (
 	frameMagic      = "oxj1"
 	frameHeadSize   = 9
-	minCompressSize = 16 << 10 // size of the JSON in bytes from which a body is compressed
-	maxBody         = 64 << 20 // maximum size in bytes of a compressed body's JSON
+	minCompressSize = 16 << 10 // minimum size in bytes of a JSON text that is compressed
+	maxBody         = 64 << 20 // maximum size in bytes of a JSON text after decompression
 )
 
 // envelopeVersion is the version of envelopes that this code writes, and the newest version that it can
@@ -76,34 +77,33 @@ type envelope struct {
 	Snapshot *snapshot     `json:"snapshot,omitempty"`
 }
 
-// snapshot is the file of a replica after the change Last. A small file is stored in the message,
-// and a larger file in segments.
+// snapshot is the file of a replica after the change LastChange. A small file is stored in the message itself, and a
+// larger file in segments.
 type snapshot struct {
 	Size       int64     `json:"size"`
 	Hash       chainHash `json:"sha256"`           // hash of the file
 	LastChange uint64    `json:"last"`             // number of the file's last change
 	RecentIDs  []string  `json:"recent"`           // IDs of the last envelopes in the file
-	Stored     int64     `json:"stored"`           // size of the snapshot in the stream, in bytes
-	Inline     []byte    `json:"inline,omitempty"` // the file, compressed by zstd, if it is small
+	Stored     int64     `json:"stored"`           // size of the compressed file in the stream, in bytes
+	Inline     []byte    `json:"inline,omitempty"` // compressed file (empty if it is stored in segments)
 	Segments   []segment `json:"segments,omitempty"`
 }
 
-// segment is a part of a file, compressed by zstd and stored in a separate
-// message.
+// segment is a part of a file. It is compressed by zstd and stored in a separate message.
 type segment struct {
 	Number uint64    `json:"number"` // last token of the segment's subject
-	Size   int64     `json:"size"`   // uncompressed size in bytes
-	Stored int64     `json:"stored"` // size in the stream in bytes
-	Hash   chainHash `json:"sha256"` // hash of the uncompressed part
+	Size   int64     `json:"size"`   // size in bytes before compression
+	Stored int64     `json:"stored"` // size in bytes after compression
+	Hash   chainHash `json:"sha256"` // hash before compression
 }
 
-// EncodeAll and DecodeAll of these coders are safe for concurrent use.
+// These coders are only used with EncodeAll and DecodeAll, which are safe for concurrent use.
 var (
 	zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
 	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderConcurrency(2))
 )
 
-// encodeMessage returns the envelope as a message, and the chain at the envelope.
+// encodeMessage returns the envelope as a message, and the value of the chain at the envelope.
 func (e *envelope) encodeMessage() ([]byte, chainHash, error) {
 	var b bytes.Buffer
 	b.WriteString(frameMagic)
@@ -127,8 +127,8 @@ func setChecksum(m []byte) {
 	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHeadSize:], castagnoli))
 }
 
-// decodeEnvelope decodes a message, and returns the envelope and the chain at the envelope. Errors
-// match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+// decodeEnvelope decodes a message. It returns the envelope and the value of the chain at the envelope. Errors match
+// [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	if len(m) < frameHeadSize || string(m[:4]) != frameMagic {
 		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)

@@ -1,4 +1,4 @@
-// Envelopes: what comes back from bytes, and bytes that are none.
+// This file tests how envelopes are encoded and decoded, including messages that are not envelopes.
 
 package jetstream
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// TestOps: each op comes back as it was, and an op of no kind is refused.
+// TestOps checks that each kind of op is decoded as it was encoded, and that an unknown kind is refused.
 func TestOps(t *testing.T) {
 	labels := []oxbow.Label{{Key: "tag", Value: "a:b, c"}}
 	far := time.Date(-300, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -58,7 +58,8 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// TestStamps: what a change carries is that of its context, bounded as in a file.
+// TestStamps checks that a change gets the source, the note and the op ID of its context, with the same limits as in a
+// local file.
 func TestStamps(t *testing.T) {
 	ctx := oxbow.WithSource(
 		t.Context(),
@@ -81,7 +82,7 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// TestFrames: messages that are no envelopes are refused by kind.
+// TestFrames checks the errors for messages that are not envelopes.
 func TestFrames(t *testing.T) {
 	e := &envelope{Version: envelopeVersion, Brain: "a.b", Number: 1, Changes: []brainChange{{Note: strings.Repeat("n",
 		2*minCompressSize)}}}

@@ -1,4 +1,4 @@
-// The first program that uses a cluster.
+// This file contains an example of a program that uses a cluster.
 
 package jetstream_test
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// One server in this process, which Dev allows. Three of them need no Dev.
+// This example runs a single server in the process, which requires Dev. Three servers do not require Dev.
 func Example() {
 	dir, err := os.MkdirTemp("", "oxbow-example-")
 	if err != nil {

@@ -1,4 +1,5 @@
-// What is lost between a process and the servers: acks, requests, turns and races.
+// This file tests faults between a process and the servers: lost acknowledgements, lost requests, changes of the
+// leader, and races.
 
 package jetstream
 
@@ -17,16 +18,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// faulty is a requester with faults. Fault is called before each publish to a brain;
-// it may send it, or not, and answer.
+// faulty sends requests with faults. It calls fault instead of publishing a message to a brain. fault may send the
+// message, and returns the answer.
 type faulty struct {
 	natsRequester
 	mu    sync.Mutex
-	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil for none
+	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil if there is no fault
 	sent  int
 }
 
-// RequestMsgWithContext implements requester.
+// RequestMsgWithContext implements natsRequester.
 func (f *faulty) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	send := func() (*nats.Msg, error) { return f.natsRequester.RequestMsgWithContext(ctx, m) }
 	f.mu.Lock()
@@ -49,13 +50,13 @@ func (f *faulty) set(fault func(func() (*nats.Msg, error)) (*nats.Msg, error)) {
 	f.fault, f.sent = fault, 0
 }
 
-// refusal is the answer of a server that refuses a message.
+// refusal returns the answer of a server that refuses a message with this error code.
 func refusal(code int) (*nats.Msg, error) {
 	b, err := json.Marshal(map[string]any{"error": apiError{400, code, "refused"}})
 	return &nats.Msg{Data: b}, err
 }
 
-// faults opens a brain in two processes, the first of which has faults.
+// faults opens a brain in two processes. The first process has faults.
 func faults(t *testing.T) (f *faulty, s, other *Store) {
 	url := alone(t).URL()
 	o := devOptions
@@ -68,7 +69,7 @@ func faults(t *testing.T) (f *faulty, s, other *Store) {
 	return f, open(t, c, "b"), open(t, connect(t, url, o), "b")
 }
 
-// count returns how many changes a brain has.
+// count returns the number of changes of a brain.
 func count(t *testing.T, s *Store) int {
 	t.Helper()
 	n := 0
@@ -81,8 +82,8 @@ func count(t *testing.T, s *Store) int {
 	return n
 }
 
-// Each fault is of the first tries of one change. The change is made once, and the
-// error says what is known of it.
+// TestFaults lets the first attempts of a change fail in different ways. The change must be made once, and the error
+// must say what is known about it.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	lose := func(int) (*nats.Msg, error) { return nil, context.DeadlineExceeded }
@@ -122,7 +123,8 @@ func TestFaults(t *testing.T) {
 		}, nil, true, 5},
 		{"FalseMove", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 3 {
-				return refusal(codeWrongLastSeq) // and the head is the one expected
+				// refused because of a wrong sequence, although the head is the expected one
+				return refusal(codeWrongLastSeq)
 			}
 			return send()
 		}, nil, true, 3},
@@ -199,8 +201,8 @@ func TestFaults(t *testing.T) {
 
 var errAny = errors.New("any error")
 
-// A change whose ack is lost for good is in the stream all the same; its repeat with
-// the same op id changes nothing.
+// TestOpIDAfterUnknownOutcome loses all acknowledgements of a change, which is in the stream nevertheless. Repeating
+// the change with the same op ID must change nothing.
 func TestOpIDAfterUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	f, s, other := faults(t)
@@ -225,8 +227,8 @@ func TestOpIDAfterUnknownOutcome(t *testing.T) {
 	}
 }
 
-// The op id of a call is not taken by another call: that is refused, and the replicas stay
-// of one mind.
+// TestOpIDOfAnotherCall checks that a call is refused if a different call has used its op ID, and that the replicas
+// stay equal.
 func TestOpIDOfAnotherCall(t *testing.T) {
 	t.Parallel()
 	_, s, other := faults(t)
@@ -252,8 +254,8 @@ func TestOpIDOfAnotherCall(t *testing.T) {
 	}
 }
 
-// TestTogether: callers that wait share an envelope, each with its own change; those
-// that cannot be applied hinder no other.
+// TestTogether checks that waiting callers share an envelope, and that each gets its own change. A change that cannot
+// be applied must not prevent the others.
 func TestTogether(t *testing.T) {
 	const callers = 40
 	f, s, other := faults(t)
@@ -267,7 +269,7 @@ func TestTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range callers {
 		if i == 1 {
-			<-begun // alone in its envelope
+			<-begun // the first change has its own envelope
 		}
 		wg.Go(func() {
 			errs[i] = s.Apply(

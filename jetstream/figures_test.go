@@ -1,4 +1,4 @@
-// Figures: what the cluster does in a second and in a byte, on the machine at hand.
+// This file measures the speed and the memory use of the cluster on the present machine.
 //
 //	go test -run Figures -figures -v .
 
@@ -27,7 +27,7 @@ var (
 	many    = flag.Int("many", 20_000, "brains whose memory is measured")
 )
 
-// words makes text as a memory has it: few words are in many entries.
+// words returns a text like in a memory: a few words occur in many entries.
 func words(r *rand.Rand, n int) string {
 	var b strings.Builder
 	for b.Len() < n {
@@ -36,7 +36,7 @@ func words(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// quantile returns that part of the durations, in order.
+// quantile returns the q-quantile of the durations.
 func quantile(ds []time.Duration, q float64) time.Duration {
 	slices.Sort(ds)
 	return ds[int(float64(len(ds)-1)*q)].Round(10 * time.Microsecond)
@@ -58,7 +58,7 @@ func TestFiguresWrites(t *testing.T) {
 	}
 }
 
-// writes measures changes of 1 kB by a number of clients, each of one brain.
+// writes measures changes of 1 kB. Each client uses one of the brains.
 func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -107,8 +107,8 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	measure("changes", func(i, n int, content string) error {
 		return stores[i].Apply(t.Context(), oxbow.Add{Name: fmt.Sprintf("c%d-%d-%d", clients, i, n), Content: content})
 	})
-	// For comparison, messages of the same size to subjects of their own in the same
-	// streams, as fast as the servers take them.
+	// For comparison, send messages of the same size with separate subjects to the same streams, as fast as the
+	// servers accept them.
 	lasts := make([]uint64, clients)
 	measure("bare messages", func(i, _ int, content string) (err error) {
 		r := stores[i].replica
@@ -214,7 +214,7 @@ func TestFiguresReads(t *testing.T) {
 	cold("recall, cached", dir, ask)
 }
 
-// resident returns the memory of a process, in MB.
+// resident returns the resident memory of a process in MB.
 func resident(pid int) int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if f := strings.Fields(string(b)); err == nil && len(f) > 1 {

@@ -1,5 +1,5 @@
-// Servers that forget: what the servers know together is replaced on one of them, or on
-// two, by nothing, as damage did to their snapshots (nats-server 7556, 6888).
+// This file tests servers that forget the streams. On one or two of the servers, the snapshot of the metadata is
+// replaced by an empty one, as damage has done (nats-server 7556, 6888).
 
 package jetstream
 
@@ -23,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// forgetAll replaces the snapshot of a server that is stopped by one, with a right
-// checksum, that names no streams.
+// forgetAll replaces the metadata snapshot of a stopped server by a snapshot that has a valid checksum and contains no
+// streams.
 func forgetAll(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "jetstream", "SYS", "_js_", "_meta_", "snapshots", "snap.*"))
 	if err != nil || len(names) != 1 {
@@ -34,7 +34,7 @@ func forgetAll(dir string) error {
 	if err != nil {
 		return err
 	}
-	b = b[:20+binary.LittleEndian.Uint32(b[16:])] // its place, and the servers
+	b = b[:20+binary.LittleEndian.Uint32(b[16:])] // position in the log, and the list of servers
 	key := sha256.Sum256([]byte("_meta_"))
 	h, err := highwayhash.NewDigest64(key[:])
 	if err != nil {
@@ -44,8 +44,8 @@ func forgetAll(dir string) error {
 	return os.WriteFile(names[0], h.Sum(b), 0o600)
 }
 
-// forget stops servers, makes them forget all streams, and starts them. Another leads
-// before: one that begins to lead sends its snapshot to those that come back.
+// forget stops servers, makes them forget all streams, and starts them again. Another server must lead before, because
+// a new leader sends its snapshot to servers that start.
 func (h *harmed) forget(t *testing.T, victims ...int) {
 	t.Helper()
 	for i, o := range h.options {
@@ -68,7 +68,7 @@ func (h *harmed) forget(t *testing.T, victims ...int) {
 	}
 }
 
-// leads makes a server the leader of the servers.
+// leads makes a server the leader of the cluster.
 func (h *harmed) leads(t *testing.T, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -99,15 +99,15 @@ func (h *harmed) settings(ctx context.Context, t *testing.T) []serverSetting {
 	return all
 }
 
-// denies makes a server that has forgotten the leader, until the status has it.
+// denies makes a server that has forgotten the streams the leader, until the status reports this.
 func (h *harmed) denies(t *testing.T, victim int) {
 	t.Helper()
 	h.names(t, victim, "leads the servers and has forgotten", func() { h.leads(t, h.options[victim].Name) })
 }
 
-// names waits until the status names a server that has forgotten, after each time that
-// it did something. A server that was sent the snapshot of another has all again, and
-// forgets again.
+// names waits until the status names a server that has forgotten the streams. It calls before first in each attempt.
+// If another server sent its snapshot to the victim, the victim knows all streams again, so that it must forget them
+// again.
 func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -138,8 +138,8 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 	}
 }
 
-// rightOrError begins so many new processes at each server, which must not find less than all
-// there is, and returns how many had an answer.
+// rightOrError connects the given number of new processes to each server. They must find everything, or return an
+// error. rightOrError returns the number of processes that found everything.
 func (h *harmed) rightOrError(t *testing.T, times int) (right int) {
 	t.Helper()
 	for _, o := range h.options {
@@ -168,7 +168,7 @@ func (h *harmed) rightOrError(t *testing.T, times int) (right int) {
 	return right
 }
 
-// same reports that the streams on the servers are those that were made first.
+// same checks that the streams on the servers are the original ones, and were not created again.
 func (h *harmed) same(t *testing.T, want map[string]string) {
 	t.Helper()
 	if got := h.groups(t); !maps.Equal(got, want) {
@@ -176,7 +176,7 @@ func (h *harmed) same(t *testing.T, want map[string]string) {
 	}
 }
 
-// groups returns the streams that servers take part in, and in which group each is.
+// groups returns the streams that the servers replicate, and the group of each.
 func (h *harmed) groups(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -207,10 +207,9 @@ func (h *harmed) groups(t *testing.T) map[string]string {
 	return all
 }
 
-// TestServerForgets: one of three servers forgets all streams. All that is read is
-// right, and nothing is made again, also when that server leads the others and answers
-// for them that there is nothing. The status and the audit name it; emptied, it has all
-// again.
+// TestServerForgets lets one of three servers forget all streams. Everything that is read must be right, and no stream
+// may be created again, even if this server leads the others and answers that there are no streams. The status and an
+// audit must name the server. After its directory was emptied, it catches up.
 func TestServerForgets(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
@@ -257,8 +256,8 @@ func TestServerForgets(t *testing.T) {
 	}
 }
 
-// TestMostForget: of two servers that forget all streams, and answer for the third, no
-// process takes that there is nothing.
+// TestMostForget lets two servers forget all streams, so that they also answer for the third server. No process may
+// conclude that there are no streams.
 func TestMostForget(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)

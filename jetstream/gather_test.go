@@ -1,4 +1,4 @@
-// Tests that changes which come at the same time are stored together.
+// This file tests that changes are stored together if they arrive at the same time.
 
 package jetstream
 
@@ -28,7 +28,7 @@ func TestGather(t *testing.T) {
 		}
 	}
 
-	// Both are back, with one that came meanwhile.
+	// Both callers have returned, and a third change has arrived.
 	if n := len(c.takeNext()); n != 2 {
 		t.Fatalf("%d changes were taken", n)
 	}
@@ -41,7 +41,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("%d changes were taken, want 3", n)
 	}
 
-	// One comes, and the other does not.
+	// One of the callers returns, and the other does not.
 	c.addRequest(&commitRequest{})
 	gather(t.Context(), 2, time.Millisecond)
 	<-done
@@ -49,13 +49,13 @@ func TestGather(t *testing.T) {
 		t.Errorf("%d changes were taken, want 1", n)
 	}
 
-	// A store that is closed does not wait.
+	// The committer does not wait if the store is closed.
 	ctx, cancel := context.WithCancel(t.Context())
 	gather(ctx, 2, long)
 	cancel()
 	<-done
 
-	// One writer that comes back again and again waits for nobody.
+	// If there is only one writer, the committer does not wait for others.
 	c.waitForMore(t.Context(), 1, long)
 	c.waitForMore(t.Context(), 0, long)
 	if len(c.takeNext()) != 0 || !c.addRequest(&commitRequest{}) {

@@ -17,8 +17,8 @@ import (
 // serverStreams describes the streams of a server.
 type serverStreams struct {
 	server   string
-	isLeader bool            // the server leads the cluster, and its answer determines which streams exist
-	streams  map[string]bool // streams on the server's disk (true if the server takes part in replicating the stream)
+	isLeader bool            // the server leads the cluster, so that its answer determines which streams exist
+	streams  map[string]bool // streams on the server's disk (true if the server replicates the stream)
 }
 
 // askServerStreams asks all servers for their streams in the account of nc.
@@ -77,8 +77,7 @@ func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStrea
 	return all, err
 }
 
-// findServers returns the servers that have a stream on disk, and those that take part in
-// replicating it.
+// findServers returns the servers that have a stream on disk, and the servers that replicate it.
 func findServers(all []serverStreams, stream string) (have, keep []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]
@@ -92,8 +91,8 @@ func findServers(all []serverStreams, stream string) (have, keep []string) {
 	return have, keep
 }
 
-// checkEmpty returns an error if a server has streams of a cluster, whatever the leader answers, or
-// if a server that may have streams does not answer. It is called before a new cluster is created.
+// checkEmpty returns an error if a server has streams of a cluster on disk, whatever the leader answers, or if a
+// server does not answer that may have streams. It is called before a new cluster is created.
 func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil

@@ -11,22 +11,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// onlyServerName is used as the name of the leader if only one server has the stream.
+// onlyServerName is the name of the leader if there is a single server.
 const onlyServerName = "the only server"
 
 // replicaInfo is the report of a group's leader about another server in the group.
 type replicaInfo struct {
 	Name    string        `json:"name"`
-	Peer    string        `json:"peer"` // serverID of the server's name
+	Peer    string        `json:"peer"` // ID of the server (see serverID)
 	Current bool          `json:"current"`
 	Offline bool          `json:"offline"`
 	Pending bool          `json:"pending"` // the server is joining or leaving
-	Active  time.Duration `json:"active"`  // time since the leader last heard from it
+	Active  time.Duration `json:"active"`  // time since the leader last received a message from the server
 	Lag     uint64        `json:"lag"`
 }
 
-// isServer reports whether the report is about the server with a name. Servers that started after
-// the named server was lost know only the lost server's ID.
+// isServer reports whether the report is about the server with this name. If the server was lost, servers that started
+// later know only its ID.
 func (r *replicaInfo) isServer(server string) bool {
 	return r.Name == server || r.Peer == serverID(server)
 }

@@ -12,27 +12,28 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A server that was paused or disconnected considers itself the leader until it hears from another
-// leader. In the meantime, it answers with outdated messages. Its own statement proves nothing,
-// because a server that resumes after a pause reads queued messages and concludes that it has just
-// heard from all other servers. The only proof is a message that most servers have stored.
+// A server that was paused or disconnected considers itself the leader until it hears from another leader. In the
+// meantime, it returns outdated messages. Its own statement proves nothing: a server that resumes after a pause reads
+// queued messages, and concludes that it has just heard from all other servers. The only proof is a message that a
+// majority of the servers has stored.
 const (
-	// leaseLength is a time after this process sent a message that the stream stored. In this time,
-	// no other server can become leader, because servers hold an election only after they have
-	// heard nothing from the leader for at least 4 s.
+	// leaseLength is the time after a stream stored a message of this process, counted from when the message was sent.
+	// In this time, no other server can become leader, because servers hold an election only after they have heard
+	// nothing from the leader for at least 4 s.
 	leaseLength = time.Second
 
-	// maxSilence is the maximum age of the last message from a server. Until then, that server
-	// certainly knows the current leader.
+	// maxSilence is the maximum time since the last message from a server, so that the server certainly knows the
+	// present leader.
 	maxSilence = 2 * time.Second
 )
 
-// leaderLease contains this process's knowledge about a stream's leader.
+// leaderLease is what this process knows about the leader of a stream.
 type leaderLease struct {
-	sentAt          time.Time // time when the last message was sent that the stream stored
-	seq             uint64    // sequence of that message
-	askedAt         time.Time // time when the leader was last asked from which servers it hears
-	hearsAllServers bool      // the leader hears from all servers, so that no other server considers itself the leader
+	sentAt  time.Time // time when the last message was sent that the stream stored
+	seq     uint64    // sequence of that message
+	askedAt time.Time // time when the leader was last asked from which servers it hears
+	// the leader hears from all servers, so that no other server can consider itself the leader
+	hearsAllServers bool
 }
 
 // recordStoredMessage records that a stream has stored a message.
@@ -45,7 +46,7 @@ func (c *Cluster) recordStoredMessage(stream string, sent time.Time, seq uint64)
 	}
 }
 
-// hasLease reports whether certainly only the current leader of a stream answers as its leader.
+// hasLease reports whether it is certain that only the present leader of a stream answers as its leader.
 func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leases[stream]
@@ -98,14 +99,14 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 			return err
 		}
 	}
-	floor := uint64(0) // sequence of a message that was stored after the call began
+	floor := uint64(0) // sequence of a mark that was stored after the call began (0 if none)
 	for tries := 0; ; tries++ {
 		_, err := c.storeMark(ctx, b, true, lastRead())
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errHeadMoved), errors.Is(err, errWriteInProgress):
-			if tries > 0 && floor == 0 { // other processes write continuously
+			if tries > 0 && floor == 0 { // the head moves all the time, because other processes are writing
 				floor, err = c.storeMark(ctx, b, false, 0)
 				if err != nil {
 					break
@@ -131,8 +132,8 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 	}
 }
 
-// storeMark stores an empty message in a brain's stream, in place of the previous mark. If mustBeLast is
-// set, the mark is stored only if the last message of the brain has the sequence head.
+// storeMark stores an empty message in the stream of a brain. It replaces the previous mark. If mustBeLast is set, the
+// mark is stored only if the last message of the brain has the sequence head.
 func (c *Cluster) storeMark(ctx context.Context, b brainInfo, mustBeLast bool, head uint64) (uint64, error) {
 	// this cannot be the subject of a brain, because brain names contain another dot
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))

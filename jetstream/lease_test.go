@@ -1,4 +1,4 @@
-// Leases: what a server that takes itself for the leader answers is not the present.
+// This file tests leases. If a server only considers itself the leader, its answers may be outdated.
 
 package jetstream
 
@@ -14,17 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// revenant answers as the server that led when it began to record, which was stopped
-// since, and is first with its answers until it has heard of the other.
+// revenant answers like a leader that was stopped after revenant began to record its answers. Its answers arrive
+// first, until the stopped server would have heard of the new leader.
 type revenant struct {
 	natsRequester
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	recorded map[string][]byte
-	answers  int // how often it is first
-	marks    int // messages of no meaning that were sent
+	answers  int // number of outdated answers that arrive first
+	marks    int // number of marks that were sent
 }
 
-// RequestMsgWithContext implements requester.
+// RequestMsgWithContext implements natsRequester.
 func (v *revenant) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -74,7 +74,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		one.leases["BRAIN_00"] = l
 	}
 	get("old")
-	get("old") // with the lease of the first
+	get("old") // with the lease of the first write
 	if v.marks == 0 || len(v.recorded) < 2 {
 		t.Fatalf("%d marks, %d answers recorded", v.marks, len(v.recorded))
 	}
@@ -89,7 +89,7 @@ func TestReadsAreThePresent(t *testing.T) {
 	})
 	t.Run("ItSaysThatItHearsAll", func(t *testing.T) {
 		update(t, b, "newest")
-		if err := another.Apply(ctx, oxbow.Add{Name: "e"}); err != nil { // which gives a lease
+		if err := another.Apply(ctx, oxbow.Add{Name: "e"}); err != nil { // this write results in a lease
 			t.Fatal(err)
 		}
 		expire(func(l *leaderLease) { l.askedAt = time.Time{} })
@@ -117,7 +117,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		one.mu.Lock()
 		seq := one.leases["BRAIN_00"].seq
 		one.mu.Unlock()
-		for range 3 { // each read is confirmed
+		for range 3 { // each of the reads must be confirmed by a mark
 			expire(func(l *leaderLease) { l.sentAt, l.askedAt = time.Now(), time.Time{} })
 			v.mu.Lock()
 			v.recorded, v.answers = map[string][]byte{key: answer}, 1

@@ -20,33 +20,35 @@ type natsRequester interface {
 	RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error)
 }
 
-// Outcomes of a publish that failed.
+// These errors are outcomes of an attempt to publish a message.
 var (
-	errHeadMoved       = errors.New("the brain has another head")      // error 10071: the message was not stored
-	errWriteInProgress = errors.New("another write is under way")      // error 10164: the message was not stored
+	errHeadMoved       = errors.New("the brain has another head")      // the message was not stored (error 10071)
+	errWriteInProgress = errors.New("another write is under way")      // the message was not stored (error 10164)
 	errNoServer        = errors.New("no server of the stream answers") // the message was not stored
-	errNoReply         = errors.New("no answer came")                  // the message may be stored, now or later
+	// the message may have been stored, or may be stored later
+	errNoReply = errors.New("no answer came")
 )
 
-// Error codes of the servers.
+// These are error codes of the servers.
 const (
 	codeNoMessage              = 10037
 	codeWrongLastSeq           = 10071
 	codeWriteInProgress        = 10164
 	codeUnavailable            = 10008
 	codeNoStream               = 10059
-	codeNoMember               = 10044 // unknown server
+	codeNoMember               = 10044 // the server does not belong to the cluster
 	codeMemberChangeInProgress = 10202
 )
 
-// Headers that the servers interpret.
+// These are headers that the servers interpret.
 const (
-	headerExpectSeq     = "Nats-Expected-Last-Subject-Sequence"
-	headerExpectSubject = "Nats-Expected-Last-Subject-Sequence-Subject" // default is the message's own subject
+	headerExpectSeq = "Nats-Expected-Last-Subject-Sequence"
+	// subject for the expected sequence (by default the message's own)
+	headerExpectSubject = "Nats-Expected-Last-Subject-Sequence-Subject"
 	headerRollup        = "Nats-Rollup"
 )
 
-// serverLink sends a cluster's requests.
+// serverLink sends the requests of a cluster.
 type serverLink struct {
 	conn       natsRequester
 	maxAttempt time.Duration // maximum time to wait for the answer to an attempt to publish
@@ -70,8 +72,8 @@ type streamMessage struct {
 	Time    time.Time `json:"time"`
 }
 
-// publishMessage stores a message if the last message of its subject has the sequence expect. It returns
-// the new sequence. It makes a single attempt.
+// publishMessage stores a message if the last message with its subject has the sequence expect. It returns the new
+// sequence. It makes a single attempt.
 func (l serverLink) publishMessage(ctx context.Context, subject string, data []byte, expect uint64,
 	rollup bool) (uint64, error) {
 	m := nats.NewMsg(subject)
@@ -261,7 +263,7 @@ func eachMessageInBatch(
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil || m.Header.Get("Status") != "" {
-			return nil // there are no more messages, or no server answered; a comparison with the head tells
+			return nil // there are no more messages, or no server answered; the comparison with the head shows which
 		}
 		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 		if err != nil {

@@ -16,15 +16,15 @@ import (
 // batchSize is the number of messages in one request.
 const batchSize = 256
 
-// largeHeadSize is the size in bytes from which a head is not requested again. For a larger head, it is
-// cheaper to request the message after the head.
+// largeHeadSize is the minimum size in bytes of a head that is not requested again. It is cheaper to request the
+// message after such a head.
 const largeHeadSize = 64 << 10
 
 // sharedComparisons lets several callers share a comparison with the head. Each caller waits for a comparison
 // that began after its call.
 type sharedComparisons struct {
-	mu        sync.Mutex       // guards next and isRunning
-	nextRound *comparisonRound // the next round, which has not begun yet
+	mu        sync.Mutex       // guards the fields below
+	nextRound *comparisonRound // the next round, which has not begun
 	isRunning bool
 }
 
@@ -33,7 +33,7 @@ type comparisonRound struct {
 	err  error
 }
 
-// waitForNext waits for the next round.
+// waitForNext waits until the next round has finished. One of the waiting callers executes do for all of them.
 func (rs *sharedComparisons) waitForNext(ctx context.Context, do func() error) error {
 	rs.mu.Lock()
 	if rs.nextRound == nil {
@@ -69,9 +69,8 @@ func (rs *sharedComparisons) runRounds(do func() error) {
 	}
 }
 
-// refreshView ensures that the replica has all changes that were acknowledged to any process before the
-// call. With announced reads, it only ensures that the replica has the changes in the invalidations
-// that have arrived.
+// refreshView ensures that the replica has all changes that were acknowledged to any process before the call. With
+// announced reads, the replica only has the changes for which invalidations have arrived.
 func (r *replica) refreshView(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (r *replica) compareWithHead(ctx context.Context) error {
 	})
 }
 
-// readMissingMessages reads the missing messages. The caller holds mu.
+// readMissingMessages reads the messages that the replica lacks. The caller must have locked mu.
 func (r *replica) readMissingMessages(ctx context.Context) error {
 	if r.isClosed {
 		return oxbow.ErrClosed
@@ -119,8 +118,8 @@ func (r *replica) readMissingMessages(ctx context.Context) error {
 	return err
 }
 
-// followOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an
-// empty file, because the stream determines the content.
+// followOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an empty file, because
+// the stream is authoritative.
 func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {
@@ -196,7 +195,7 @@ func (r *replica) readToHead(ctx context.Context, fromAnyServer bool) error {
 	return err
 }
 
-// isLastRead reports whether a message is the one that the replica read last.
+// isLastRead reports whether the message is the last one that the replica read.
 func (r *replica) isLastRead(m streamMessage) bool {
 	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[frameHeadSize:])) == r.lastMessageHash
 }
@@ -207,7 +206,7 @@ func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, fromAn
 	e, _, err := decodeEnvelope(head.Data)
 	isNext := err == nil && (e.Number == r.place.EnvelopeNumber+1 || e.Snapshot != nil)
 	if isNext {
-		return r.readMessage(ctx, head) // there are no messages in between
+		return r.readMessage(ctx, head) // only the head is missing
 	}
 	for fromAnyServer && r.place.Seq < head.Seq {
 		before := r.place.Seq
@@ -242,8 +241,8 @@ func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, fromAn
 	return nil
 }
 
-// readFromOthers reads again with each other server of the stream as leader. If reading fails for all of them, it
-// returns an error that wraps first.
+// readFromOthers tries each other server of the stream as the leader, and reads again. If this fails for all of them,
+// it returns an error that wraps first.
 func (r *replica) readFromOthers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}

@@ -1,4 +1,4 @@
-// This file defines a backup's manifest, which lists the file and position of each brain.
+// This file defines the manifest of a backup, which lists the file and the position of each brain.
 
 package jetstream
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// manifestFile is the name of the manifest. The manifest is replaced after all files that it lists
-// are written. Then the files that it does not list are deleted.
+// manifestFile is the name of the manifest. The manifest is replaced after all files in it were written. Then files
+// that are not in it are deleted.
 const manifestFile = "manifest.json"
 
 // manifestFormat is the format of manifests that this code writes, and the newest format that it
@@ -25,7 +25,7 @@ type manifest struct {
 	Format  int          `json:"format"`
 	Cluster string       `json:"cluster"`
 	Time    time.Time    `json:"time"`
-	Brains  []savedBrain `json:"brains"` // sorted by tenant and brain
+	Brains  []savedBrain `json:"brains"` // brains, sorted by tenant and name
 	Sum     chainHash    `json:"sum"`    // SHA-256 of this manifest's JSON with the sum set to zeros
 }
 
@@ -36,26 +36,26 @@ type savedBrain struct {
 	Epoch   uint64    `json:"epoch"`
 	Created time.Time `json:"created"`
 
-	Seq            uint64    `json:"seq"`   // sequence of its last message in the stream
+	Seq            uint64    `json:"seq"`   // sequence of the brain's last message in the stream
 	EnvelopeNumber uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
-	Hash           chainHash `json:"chain"` // chain at that envelope
+	Hash           chainHash `json:"chain"` // value of the chain at that envelope
 	Time           int64     `json:"time"`  // time of that envelope
 
-	LastChange uint64    `json:"last"` // number of its last change
-	Head       string    `json:"head"` // chain of the file at that change
-	File       string    `json:"file"` // "" if the brain is empty
+	LastChange uint64    `json:"last"` // number of the brain's last change
+	Head       string    `json:"head"` // value of the file's chain at that change
+	File       string    `json:"file"` // name of the file ("" if the brain is empty)
 	Size       int64     `json:"size"`
 	Sum        chainHash `json:"sha256"` // hash of the file
 }
 
 func (b *savedBrain) fullName() string { return b.Tenant + "." + b.Brain }
 
-// dirName returns the name of the directory for the tenant's files.
+// dirName returns the name of the directory with the tenant's files.
 func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 
-// fileName returns the name of the brain's file, or "" if the brain is empty. The name depends on
-// the content, so that no file of the last manifest is overwritten. The prefix and the hash avoid
-// names of devices, and names that a file system treats as equal.
+// fileName returns the name of the brain's file, or "" if the brain is empty. The name depends on the content, so that
+// no file of the last manifest is overwritten. It contains a prefix and a hash, so that it is not the name of a
+// device, and no two names are equal for any file system.
 func (b *savedBrain) fileName() string {
 	if b.EnvelopeNumber == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Servers as processes of their own, which are killed, stopped and cut off.
+// This file runs servers in separate processes, which tests kill, stop and disconnect.
 
 package jetstream
 
@@ -18,12 +18,12 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// nodeVariable holds, in the environment of this program, the options of the server
-// that it is to be.
+// nodeVariable is the environment variable with the options of a server. If it is set, the test program runs as a
+// server.
 const nodeVariable = "OXBOW_TEST_SERVER"
 
-// atOnce is how many tests run at the same time, unless -parallel says so: they wait for
-// servers, most of which elect a leader, and hardly compute.
+// atOnce is the number of tests that run at the same time, unless the flag -parallel is given. The tests mostly wait
+// for servers to elect a leader, and need little processor time.
 const atOnce = "6"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveNode is a server until its standard input ends, as it does with its parent.
+// serveNode runs a server until standard input ends, which also happens when the parent process ends.
 func serveNode(options string) {
 	var o server.Options
 	err := json.Unmarshal([]byte(options), &o)
@@ -53,23 +53,24 @@ func serveNode(options string) {
 	os.Exit(0)
 }
 
-// node is a server as a process.
+// node is a server in a separate process.
 type node struct {
 	t       testing.TB
 	options server.Options
-	inside  []string // command that runs another in the node's network
+	inside  []string // command that runs another command in the network of the node
 	cmd     *exec.Cmd
-	ready   io.Reader // a line, once it takes connections
+	ready   io.Reader // contains a line as soon as the server accepts connections
 }
 
-// nodes are the servers of one cluster.
+// nodes are the servers of a cluster.
 type nodes struct {
 	all  []*node
 	urls string
-	cut  func(i int, off bool) // the network between a server and the others; nil where it cannot be cut
+	// disconnects a server from the others, or connects it again (nil if this is not possible)
+	cut func(i int, off bool)
 }
 
-// startNodes starts three, in networks of their own where apart is set.
+// startNodes starts three servers. If apart is set, each server has its own network.
 func startNodes(t testing.TB, apart bool) *nodes {
 	t.Helper()
 	ns := &nodes{}
@@ -116,7 +117,7 @@ func (n *node) start() {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	_ = in // open as long as this process
+	_ = in // the pipe stays open as long as this process runs
 	out, err := n.cmd.StdoutPipe()
 	if err != nil {
 		n.t.Fatal(err)
@@ -127,15 +128,15 @@ func (n *node) start() {
 	n.ready = out
 }
 
-// await waits until the server takes connections.
+// await waits until the server accepts connections.
 func (n *node) await() {
 	if _, err := n.ready.Read(make([]byte, 16)); err != nil {
 		n.t.Fatalf("server %s did not start: %v", n.options.Name, err)
 	}
 }
 
-// kill ends the process as the loss of its machine would, but for what the system
-// has not written.
+// kill ends the process like the loss of its machine, except that data that the system has not written yet is not
+// lost.
 func (n *node) kill() {
 	_ = n.cmd.Process.Signal(syscall.SIGCONT)
 	_ = n.cmd.Process.Kill()
@@ -145,11 +146,11 @@ func (n *node) kill() {
 func (n *node) pause()  { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
 func (n *node) resume() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 
-// networked counts what networks made, of which each has names and addresses of its own.
+// networked is the number of calls of networks, because each call needs different names and addresses.
 var networked atomic.Int64
 
-// networks makes a network for each of three servers: one link to this process, and
-// one to the other servers, which can be cut.
+// networks creates a network for each of three servers. Each network has a link to this process, and a link to the
+// other servers, which cut disconnects.
 func networks(t testing.TB) (clients, routes []string, inside [][]string, cut func(i int, off bool)) {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -27,7 +27,7 @@ type ReplaceOptions struct {
 // ReplaceStep is a step of a replacement.
 type ReplaceStep string
 
-// Steps of a replacement, in order.
+// These are the steps of a replacement, in order.
 const (
 	StepAuditBefore ReplaceStep = "audit-before"
 	StepRemove      ReplaceStep = "remove"
@@ -38,15 +38,15 @@ const (
 
 // ReplaceReport is the state of a replacement.
 type ReplaceReport struct {
-	Step     ReplaceStep `json:"step"`    // last step that was begun
+	Step     ReplaceStep `json:"step"`    // last step that has begun
 	Streams  int         `json:"streams"` // number of streams, including the directory
-	Whole    int         `json:"whole"`   // number of streams that enough servers have
+	Whole    int         `json:"whole"`   // number of streams with enough replicas
 	Before   AuditReport `json:"before"`
 	After    AuditReport `json:"after"`
-	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses
+	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses of data
 }
 
-// replacement is a replacement in progress.
+// replacement is a replacement that is in progress.
 type replacement struct {
 	cluster   *Cluster
 	oldServer string
@@ -176,7 +176,7 @@ func (r *replacement) checkReady(ctx context.Context) error {
 	return nil
 }
 
-// checkFindings returns an error if there are findings other than those about the old server.
+// checkFindings returns an error if there are findings about anything other than the old server.
 func (r *replacement) checkFindings(fs []Finding, what string) error {
 	for _, f := range fs {
 		if f.Server != r.oldServer && !strings.Contains(f.Server, serverID(r.oldServer)) {
@@ -295,7 +295,7 @@ func (r *replacement) dropFences(ctx context.Context) error {
 	return c.readFences(ctx)
 }
 
-// lostBrains returns a finding for each brain that had more changes before the replacement.
+// lostBrains returns a finding for each brain that has fewer changes than before the replacement.
 func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]

@@ -1,4 +1,4 @@
-// A server that is lost for good, and one that takes its place, while another fails too.
+// This file tests the replacement of a server that is lost for good, while another server fails too.
 
 package jetstream
 
@@ -14,16 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// offline waits until the others see that a server is down.
+// offline waits until the other servers report that a server is down.
 func offline(t *testing.T, c *Cluster, name string) {
 	t.Helper()
 	finds(t, c, name, "does not answer")
 	finds(t, c, name, "is offline")
 }
 
-// TestReplace: of three servers one is lost for good, and another while a fourth takes
-// over: nothing that was acknowledged is lost, and the three that remain bear the loss
-// of one more.
+// TestReplace loses one of three servers for good, and another one while a fourth server takes over. No acknowledged
+// change may be lost, and the remaining three servers must tolerate the loss of another one.
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	tr := threeServers(t)
@@ -70,7 +69,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("Status() after a dry run has the servers %+v, %v", s.Servers, err)
 	}
 
-	// Another fails as soon as the first is removed.
+	// Another server fails as soon as the first one was removed.
 	failed := false
 	rep := replace("n2", ReplaceOptions{Wait: 2 * time.Second, Progress: func(r ReplaceReport) {
 		mark(string(r.Step))
@@ -84,7 +83,7 @@ func TestReplace(t *testing.T) {
 	}
 	mark("the replacement gave up")
 	late := connectTrioOr(t, fourth.URL())
-	if late != nil { // right, or an error
+	if late != nil { // a reader must get the right answer or an error
 		if s, err := late.Open(t.Context(), "acme", "con"); err == nil {
 			if e, err := s.Get(t.Context(), "e1"); errors.Is(err, oxbow.ErrNotFound) ||
 				(err == nil && e.Content != "con") {
@@ -141,7 +140,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// connectTrioOr uses servers if they can be used at once.
+// connectTrioOr connects to servers, or returns nil if this is not possible immediately.
 func connectTrioOr(t *testing.T, urls string) *Cluster {
 	nc, system := dial(t, urls)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
-// localStore is the interface of the replica's store.
+// localStore is the interface of the store in which a replica keeps its brain.
 type localStore interface {
 	oxbow.Historian
 	oxbow.Committer
@@ -30,15 +30,14 @@ type localStore interface {
 
 // replica is a brain in this process. All handles of the brain share the replica.
 //
-// Equal envelopes create equal files, because the identity of the log and the time, source and op
-// ID of each change come from the envelopes. Therefore numbers, versions and chain are the same on
-// every node.
+// Equal envelopes create equal files: the identity of the log, and the time, source and op ID of each change come from
+// the envelopes. Therefore numbers, versions and the chain are the same on every node.
 type replica struct {
 	cluster     *Cluster
 	brain       brainInfo
 	files       brainFiles
-	handleCount int           // guarded by Cluster.mu
-	filesClosed chan struct{} // closed when the files are closed; nil while handles exist; guarded by Cluster.mu
+	handleCount int           // number of open handles (guarded by Cluster.mu)
+	filesClosed chan struct{} // closed when the files are closed (nil while there are handles; guarded by Cluster.mu)
 
 	watchers subscribers.List[oxbow.Event]
 	rounds   sharedComparisons
@@ -46,21 +45,20 @@ type replica struct {
 
 	readerStore  atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
 	clock        atomic.Int64               // time of the envelope that is being applied
-	seq          atomic.Uint64              // copy of at.Seq, for readers
+	seq          atomic.Uint64              // copy of place.Seq for readers
 	announcedSeq atomic.Uint64              // sequence of the last message that an invalidation announced
-	// time of the last comparison with the head, in nanoseconds of Options.Clock; 0 forces a
-	// comparison
+	// time of the last comparison with the head, in nanoseconds of Options.Clock (0 forces a comparison)
 	confirmedAt atomic.Int64
 
-	mu              sync.Mutex // guards all following fields, so that envelopes are applied one at a time
+	mu              sync.Mutex // guards all fields below, so that envelopes are applied one at a time
 	memory          *oxbow.Memory
 	store           localStore
 	place           cachedPlace
 	lastChange      uint64    // number of the last change in the file
-	headHash        string    // chain of the file at that change
-	lastMessageHash chainHash // hash of the last message's body (zero if no message was read)
+	headHash        string    // value of the file's chain at that change
+	lastMessageHash chainHash // hash of the last message's body (zero before the first message)
 	lastMessageSize int
-	inFlight        *inFlightEnvelope // the envelope that this process is publishing, or nil
+	inFlight        *inFlightEnvelope // envelope that this process is publishing (may be nil)
 	isClosed        bool
 }
 
@@ -70,12 +68,13 @@ type inFlightEnvelope struct {
 	number      uint64
 	changeCount int
 	isApplied   bool
-	isLost      bool // a snapshot may contain the envelope, but is too new to list its ID
+	// it is unknown whether a snapshot contains the envelope, because the snapshot no longer lists its ID
+	isLost      bool
 	madeChanges []oxbow.Change
-	changeErrs  []error // errors of its changes (nil if the envelope was applied with a snapshot)
+	changeErrs  []error // errors of the changes (nil if the envelope was applied as part of a snapshot)
 }
 
-// errDiverged reports that a replica contradicts its stream.
+// errDiverged reports that the file of a replica contradicts the stream.
 var errDiverged = errors.New("the local copy differs from the stream")
 
 // damageError returns an error about the stream that matches [oxbow.ErrCorrupt].
@@ -112,7 +111,7 @@ func (r *replica) openFiles(ctx context.Context) error {
 	return r.openStore()
 }
 
-// checkPlace returns an error if the file is not in the state that the place p describes.
+// checkPlace returns an error if the file is not in the state that the place describes.
 func (r *replica) checkPlace(ctx context.Context, p cachedPlace) error {
 	if r.lastChange < p.LastChange {
 		return errDiverged
@@ -187,7 +186,7 @@ func (r *replica) closeStore() {
 	r.readerStore.Store(nil)
 }
 
-// rebuild starts again with an empty file. The caller must hold mu.
+// rebuild starts again with an empty file. The caller must have locked mu.
 func (r *replica) rebuild() error {
 	r.closeStore()
 	if err := r.files.createDir(); err != nil {
@@ -221,7 +220,7 @@ func (r *replica) closeFiles() error {
 	return r.files.writePlace(p)
 }
 
-// readMessage applies a message, unless it was applied before. The caller must hold mu.
+// readMessage applies a message, unless it was applied before. The caller must have locked mu.
 func (r *replica) readMessage(ctx context.Context, m streamMessage) error {
 	if m.Seq <= r.place.Seq {
 		return nil
@@ -233,7 +232,7 @@ func (r *replica) readMessage(ctx context.Context, m streamMessage) error {
 	return r.applyAndRecord(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// applyAndRecord applies an envelope and records it as the last message. The caller must hold mu.
+// applyAndRecord applies an envelope, and records it as the last message. The caller must have locked mu.
 func (r *replica) applyAndRecord(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	err := r.applyEnvelope(ctx, e, hash, seq, size)
 	if err == nil {
@@ -242,7 +241,7 @@ func (r *replica) applyAndRecord(ctx context.Context, e *envelope, hash chainHas
 	return err
 }
 
-// applyEnvelope applies an envelope. The caller must hold mu.
+// applyEnvelope applies an envelope. The caller must have locked mu.
 func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	if e.Brain != r.brain.Name || e.Epoch != r.brain.Epoch {
 		return r.damageError("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
@@ -269,7 +268,7 @@ func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash
 	for i := range e.Changes {
 		made[i].Seq = e.LastChangeBefore + 1 + uint64(i)
 		if made[i].Seq <= r.lastChange {
-			continue // the change was applied before a crash, but after the place was last written
+			continue // skip a change that was applied before a crash, because the place was not written after it
 		}
 		var decided bool
 		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
@@ -298,7 +297,7 @@ func (r *replica) advancePlace(e *envelope, hash chainHash, seq uint64, size int
 	p.Time = e.Time
 	p.LastChange = e.LastChangeBefore + uint64(len(e.Changes))
 	if c := &e.Changes[0]; c.Ops == nil && r.lastChange == e.LastChangeBefore {
-		p.LastChange = e.LastChangeBefore // a refused revert does not use a number
+		p.LastChange = e.LastChangeBefore // a revert that was refused does not use a number
 	}
 	p.RecentIDs = append(p.RecentIDs, e.ID)
 	if len(p.RecentIDs) >= 2*recentIDs {
@@ -308,13 +307,13 @@ func (r *replica) advancePlace(e *envelope, hash chainHash, seq uint64, size int
 	p.TailEnvelopes++
 	r.setPlace(p)
 	if p.TailEnvelopes%512 == 0 {
-		_ = r.files.writePlace(r.unsyncedPlace()) // ignore the error: the place only saves reading again
+		// ignore the error, because without the place, messages are only read again
+		_ = r.files.writePlace(r.unsyncedPlace())
 	}
 }
 
-// applyChange makes a change in the file and returns the change. For a revert or a restore, only
-// the number is set. If decided is true, every replica has the same outcome, whether success or
-// error.
+// applyChange makes a change in the file and returns it. For a revert or a restore, only the number is set. If decided
+// is true, every replica has the same outcome, which may be an error.
 func (r *replica) applyChange(c *brainChange) (made oxbow.Change, decided bool, err error) {
 	ctx := c.makeContext()
 	switch {
@@ -342,9 +341,9 @@ func (r *replica) applyChange(c *brainChange) (made oxbow.Change, decided bool, 
 	return made, decided, err
 }
 
-// changeByOpID reports whether the file contains a change with an op ID, and returns the change. It
-// returns an error if the ID belongs to a different call. To find out, it tries a change that is
-// always invalid. This succeeds only if the store already has the op ID. The caller must hold mu.
+// changeByOpID reports whether the file contains a change with the op ID, and returns the change. If the op ID belongs
+// to a different call, it returns an error. To find the change, it tries a change that is always invalid, which
+// succeeds only if the store already has the op ID. The caller must have locked mu.
 func (r *replica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil

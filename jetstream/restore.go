@@ -22,7 +22,7 @@ import (
 // RestoreOptions select the brains to restore. The zero RestoreOptions restore all brains into a
 // cluster without brains.
 type RestoreOptions struct {
-	Tenant   string // restore only this tenant's brains; the cluster may then have other brains
+	Tenant   string // restore only the brains of this tenant (the cluster may then have other brains)
 	Brain    string // restore only this brain of the tenant
 	DryRun   bool   // check everything and write nothing
 	Progress func(RestoreReport)
@@ -41,14 +41,14 @@ type RestoreReport struct {
 type savedFile struct {
 	savedBrain
 	source   *restoreSource
-	isCached bool // the file is from a cache and may be newer than its place
+	isCached bool // the file is from a cache, and may be newer than the place
 }
 
 // restoreSource is a directory with files to restore.
 type restoreSource struct {
 	dir  string
 	fsys *vfs.OS
-	lock vfs.Lock // lock of a cache
+	lock vfs.Lock // lock of the directory, if it is a cache
 }
 
 func (s *restoreSource) close() {
@@ -63,7 +63,7 @@ type restoreRun struct {
 	cluster *Cluster
 	opts    RestoreOptions
 
-	mu     sync.Mutex // guards report
+	mu     sync.Mutex // guards the report
 	report RestoreReport
 }
 
@@ -106,7 +106,7 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 	return r.report, err
 }
 
-// selectsFile reports whether a saved brain has the tenant and the name that the options ask for.
+// selectsFile reports whether the options select a saved brain by its tenant and name.
 func (o RestoreOptions) selectsFile(f savedFile) bool {
 	isTenant := o.Tenant == "" || f.Tenant == o.Tenant
 	isBrain := o.Brain == "" || f.Brain == o.Brain
@@ -191,8 +191,8 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 	return all, nil
 }
 
-// missingBrains returns the files of the brains that the cluster lacks, newest first. It returns an
-// error if the cluster has a brain in a different state.
+// missingBrains returns the files of the brains that the cluster lacks. The newest file of each brain comes first. If
+// the cluster has a brain in a different state, missingBrains returns an error.
 func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]savedFile) ([][]savedFile, error) {
 	brains, err := r.cluster.directory.listBrains(ctx)
 	if err != nil {
@@ -285,8 +285,8 @@ func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) err
 	return nil
 }
 
-// loadFile returns a replica that contains the file. It returns an error if the file is damaged or not
-// at the expected position.
+// loadFile returns a replica that contains the file. If the file is damaged, or does not end at the expected position,
+// it returns an error.
 func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, error) {
 	rep := r.cluster.newScratchReplica(brainInfo{Name: f.fullName(), Epoch: f.Epoch})
 	if f.EnvelopeNumber == 0 && !f.isCached {
@@ -335,12 +335,12 @@ func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, erro
 	return rep, err
 }
 
-// matchesImage reports whether b is the image of the brain, according to its size and hash in the manifest.
+// matchesImage reports whether b has the size and the hash that the manifest lists for the file.
 func (f *savedFile) matchesImage(b []byte) bool {
 	return int64(len(b)) == f.Size && chainHash(sha256.Sum256(b)) == f.Sum
 }
 
-// publishAll publishes the replica's file as the whole content of its brain.
+// publishAll publishes the file of the replica as the whole content of the brain.
 func (r *replica) publishAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.opts.WriteWait)
 	defer cancel()
@@ -353,7 +353,7 @@ func (r *replica) publishAll(ctx context.Context) error {
 			n, hash, _, headErr := r.cluster.readHead(ctx, r.brain)
 			isOwnHead := n == r.place.EnvelopeNumber && hash == r.place.Hash
 			if headErr == nil && isOwnHead {
-				return nil // the answer to an earlier attempt was lost
+				return nil // the servers stored the file in an earlier attempt whose answer was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
 		case !errors.Is(err, errNoServer) && !errors.Is(err, errWriteInProgress) &&

@@ -17,7 +17,7 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// Minimum requirements for servers.
+// These are the minimum requirements for servers.
 const (
 	leastMajor, leastMinor = 2, 15
 	leastPayload           = 8 << 20
@@ -52,8 +52,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	// Require only a majority, because one of three servers may be down. To create a stream, NATS
-	// itself requires all servers.
+	// Require only a majority, because one of three servers may be down. NATS itself requires all servers if a stream
+	// is created.
 	if need := o.Replicas/2 + 1; len(servers) < need {
 		return &tooFewServersError{len(servers), need, o.Replicas}
 	}

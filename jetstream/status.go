@@ -25,12 +25,13 @@ type Status struct {
 
 // ServerStatus is the state of a server.
 type ServerStatus struct {
-	Name         string        `json:"name"`
-	Up           bool          `json:"up"` // the server answers, or a server that answers is connected to it
-	Version      string        `json:"version,omitempty"`
-	Leads        bool          `json:"leads,omitempty"` // it leads the cluster and places streams
+	Name    string `json:"name"`
+	Up      bool   `json:"up"` // the server answers, or is connected to a server that answers
+	Version string `json:"version,omitempty"`
+	// the server leads the cluster, and decides which servers store a stream
+	Leads        bool          `json:"leads,omitempty"`
 	SyncAlways   bool          `json:"sync_always,omitempty"`
-	SyncInterval time.Duration `json:"sync_interval,omitempty"` // only if SyncAlways is not set
+	SyncInterval time.Duration `json:"sync_interval,omitempty"` // time between syncs (only if SyncAlways is not set)
 }
 
 // StreamStatus is the state of the stream for a partition or for the directory.
@@ -43,14 +44,14 @@ type StreamStatus struct {
 	Bytes    uint64          `json:"bytes"`
 }
 
-// ReplicaStatus is the state of a server that has a stream without leading it.
+// ReplicaStatus is the state of a stream on a server that does not lead the stream.
 type ReplicaStatus struct {
 	Server  string `json:"server"`
 	Current bool   `json:"current"`
 	Offline bool   `json:"offline,omitempty"`
 	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving
 	Lag     uint64 `json:"lag,omitempty"`     // number of messages that it lacks
-	Fenced  bool   `json:"fenced,omitempty"`  // an audit prevents it from leading
+	Fenced  bool   `json:"fenced,omitempty"`  // an audit has fenced the server, so that it must not lead
 
 	id string
 }
@@ -97,8 +98,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return s, ctx.Err()
 }
 
-// serverStatus adds the servers. For a server that does not answer, the state comes from the
-// answers of its peers.
+// serverStatus adds the states of the servers. If a server does not answer, its state comes from the answers of other
+// servers.
 func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	if c.opts.System == nil {
 		return nil
@@ -146,10 +147,10 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	return nil
 }
 
-// clusterMembers returns the servers that belong to the cluster, according to its leader. If the leader is
-// unknown, it combines all answers.
+// clusterMembers returns the servers of the cluster, according to the leader of the cluster. If the leader is unknown,
+// it combines the answers of all servers.
 func clusterMembers(answers []serverSetting) (all []replicaInfo) {
-	names := map[string]string{} // by ID
+	names := map[string]string{} // names of servers by ID
 	for _, a := range answers {
 		names[serverID(a.Server.Name)] = a.Server.Name
 	}

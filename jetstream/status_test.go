@@ -1,4 +1,4 @@
-// Operating three servers: their status, and what is wrong with them.
+// This file tests the status of three servers, and the problems that it reports.
 
 package jetstream
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// findings returns what was found, a line each.
+// findings returns the findings as text, with a line for each.
 func findings(fs []Finding) string {
 	var b strings.Builder
 	for _, f := range fs {
@@ -22,7 +22,7 @@ func findings(fs []Finding) string {
 	return b.String()
 }
 
-// healthy waits until a cluster has no findings.
+// healthy waits until the status of a cluster contains no findings.
 func healthy(t *testing.T, c *Cluster) Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -41,7 +41,7 @@ func healthy(t *testing.T, c *Cluster) Status {
 	}
 }
 
-// finds waits until the status has a finding of a server with that text.
+// finds waits until the status contains a finding about the server with this text.
 func finds(t *testing.T, c *Cluster, server, what string) Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -62,7 +62,7 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 	}
 }
 
-// TestStatus: a cluster is healthy, and each thing that is wrong is found.
+// TestStatus checks that the status of a healthy cluster has no findings, and that it reports each kind of problem.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	tr := threeServers(t)
@@ -96,7 +96,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("%d servers lead, and streams have %d brains", leaders, brains)
 	}
 
-	// A fence that another process wrote.
+	// Add a fence like another process.
 	if _, err := c.directory.kv.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestStatus(t *testing.T) {
 	}
 	healthy(t, c)
 
-	// It leads, as no process that reads has seen the fence.
+	// The server still leads, because no reader has seen the fence.
 	leader, _, err := c.findLeader(t.Context(), "BRAIN_01")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestStatus(t *testing.T) {
 	}
 	healthy(t, c)
 
-	// A server that is lost, after which a process can still begin.
+	// One server is lost. New processes can still connect.
 	tr.servers[2].Shutdown()
 	s = finds(t, c, "n2", "does not answer")
 	if s.Servers[2].Up || len(s.Servers) != 3 {
@@ -138,7 +138,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusOfOne: one server has a status too, and a stream that is gone is found.
+// TestStatusOfOne checks the status of a single server, and that a deleted stream is found.
 func TestStatusOfOne(t *testing.T) {
 	t.Parallel()
 	c := connect(t, alone(t).URL(), devOptions)
@@ -156,13 +156,13 @@ func TestStatusOfOne(t *testing.T) {
 	finds(t, c, "", "stream BRAIN_01 is missing")
 }
 
-// A name in the directory that no process of ours wrote is refused.
+// TestHostileNames checks that a name in the directory is refused if this package could not have written it.
 func TestHostileNames(t *testing.T) {
 	c := connect(t, alone(t).URL(), devOptions)
 	for _, name := range []string{"a./etc/x", "a.b.c", "a", "a.-=", "../b"} {
 		key := "brain." + name
 		if _, err := c.directory.kv.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
-			continue // nor can it be written so
+			continue // NATS does not accept the name as a key
 		}
 		if _, err := c.directory.listBrains(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("list() with %s = %v, want an error that names it", key, err)

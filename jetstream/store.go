@@ -21,7 +21,7 @@ type Store struct {
 	replica *replica
 	closed  atomic.Bool
 
-	mu           sync.Mutex // guards stopWatchers
+	mu           sync.Mutex // guards the field below
 	stopWatchers []func()
 }
 
@@ -47,8 +47,7 @@ func (s *Store) currentStore(ctx context.Context) (localStore, error) {
 	}
 }
 
-// withStore calls fn with the replica's store. It calls fn again if the store was replaced in the
-// meantime.
+// withStore calls fn with the replica's store. If the store is replaced in the meantime, it calls fn again.
 func withStore[T any](ctx context.Context, s *Store, fn func(localStore) (T, error)) (T, error) {
 	for {
 		v, err := s.currentStore(ctx)
@@ -92,8 +91,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The returned change is empty if the change was stored but
-// the local copy failed before applying it.
+// Commit implements [oxbow.Committer]. The result is empty if the change was stored, but the replica failed before the
+// change was applied to it.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.checkOpen(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -170,7 +169,7 @@ func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64)
 	return s.makeDecidedChange(ctx, brainChange{Restore: &wireRestore{name, seq, &version}})
 }
 
-// makeDecidedChange makes a change with an outcome that the replicas compute.
+// makeDecidedChange makes a change whose outcome is computed by the replicas.
 func (s *Store) makeDecidedChange(ctx context.Context, c brainChange) (uint64, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
@@ -243,9 +242,9 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Lag describes how outdated an announced read may be.
 type Lag struct {
-	Attached bool          // invalidations arrive
+	Attached bool          // invalidations are arriving
 	Age      time.Duration // time since the head was last compared with the stream
-	Behind   bool          // an announced message has not been read yet
+	Behind   bool          // an invalidation has arrived whose message has not been read yet
 }
 
 // Lag returns how outdated a read would be now.

@@ -1,4 +1,5 @@
-// The contract of Store, on a brain of one server, with one handle and with two.
+// This file runs the tests that every store must pass, with a brain on a single server. It uses one handle, and two
+// handles.
 
 package jetstream
 
@@ -16,7 +17,7 @@ import (
 
 const secret = "for-tests"
 
-// alone starts one server, for the length of the test.
+// alone starts a single server for the duration of the test.
 func alone(t testing.TB) *server.Server {
 	t.Helper()
 	s, err := server.Start(server.Options{Name: "alone", Dir: t.TempDir(), Secret: secret})
@@ -27,7 +28,7 @@ func alone(t testing.TB) *server.Server {
 	return s
 }
 
-// dial connects to servers, for the length of the test.
+// dial connects to servers for the duration of the test.
 func dial(t testing.TB, urls string) (nc, system *nats.Conn) {
 	t.Helper()
 	nc, system, err := server.Connect(urls, secret)
@@ -38,7 +39,7 @@ func dial(t testing.TB, urls string) (nc, system *nats.Conn) {
 	return nc, system
 }
 
-// connect uses the servers as another process would.
+// connect connects to the servers like another process.
 func connect(t testing.TB, urls string, o Options) *Cluster {
 	t.Helper()
 	nc, system := dial(t, urls)
@@ -51,7 +52,7 @@ func connect(t testing.TB, urls string, o Options) *Cluster {
 	return c
 }
 
-// open opens a brain that the end of the test checks.
+// open opens a brain, which is checked at the end of the test.
 func open(t testing.TB, c *Cluster, brain string) *Store {
 	t.Helper()
 	s, err := c.Open(context.Background(), "acme", brain)
@@ -100,7 +101,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// either is a store whose calls go to two processes in turn.
+// either is a store that alternates between two processes from call to call.
 type either struct {
 	*Store
 	other *Store
@@ -133,7 +134,7 @@ func (e *either) Close() error {
 	return e.Store.Close()
 }
 
-// noWatch hides that a store sends events.
+// noWatch is a store without the method Watch.
 type noWatch struct{ committer }
 
 type committer interface {
@@ -141,7 +142,7 @@ type committer interface {
 	oxbow.Committer
 }
 
-// TestTwoProcesses: the contract holds where each call may go to another process.
+// TestTwoProcesses runs the tests that every store must pass with calls that alternate between two processes.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()

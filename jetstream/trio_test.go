@@ -1,5 +1,5 @@
-// Three servers in this process: settings that are refused, and changes that outlive
-// a server.
+// This file tests three servers in this process: settings that are refused, and changes that survive the loss of a
+// server.
 
 package jetstream
 
@@ -22,12 +22,12 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// ports counts the ports that freeAddresses has tried.
+// ports is the number of ports that freeAddresses has tried.
 var ports atomic.Int64
 
-// freeAddresses returns addresses of this machine that nothing listens on, and that no
-// other call returned. A server that is down finds its port free again: Linux gives
-// connections ports from 32768 on.
+// freeAddresses returns n addresses of this machine on which no program listens and that no other call has returned. A
+// stopped server finds its port free when it starts again, because Linux uses ports from 32768 for outgoing
+// connections.
 func freeAddresses(t testing.TB, n int) []string {
 	t.Helper()
 	var addrs []string
@@ -45,14 +45,14 @@ func freeAddresses(t testing.TB, n int) []string {
 	return nil
 }
 
-// trio is three servers of one cluster.
+// trio is the three servers of a cluster.
 type trio struct {
 	options [3]server.Options
 	servers [3]*server.Server
 	urls    string
 }
 
-// threeServers starts them, for the length of the test.
+// threeServers starts three servers for the duration of the test.
 func threeServers(t testing.TB) *trio {
 	t.Helper()
 	addrs := freeAddresses(t, 6)
@@ -80,7 +80,7 @@ func threeServers(t testing.TB) *trio {
 	return tr
 }
 
-// connectTrio uses three servers, as soon as they have a leader.
+// connectTrio connects to three servers as soon as they have a leader.
 func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 	t.Helper()
 	nc, system := dial(t, urls)
@@ -101,8 +101,8 @@ func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 	}
 }
 
-// TestThreeServers: the contract holds on three servers, and a server that is shut
-// down takes nothing with it.
+// TestThreeServers runs the tests that every store must pass on three servers, and checks that nothing is lost when a
+// server is shut down.
 func TestThreeServers(t *testing.T) {
 	t.Parallel()
 	tr := threeServers(t)
@@ -141,8 +141,8 @@ func TestThreeServers(t *testing.T) {
 	}
 }
 
-// TestBeginAtOnce: processes that begin a new cluster at once, while its servers start,
-// all come to use the same.
+// TestBeginAtOnce creates a new cluster with several processes at the same time, while the servers are starting. All
+// processes must use the same cluster.
 func TestBeginAtOnce(t *testing.T) {
 	t.Parallel()
 	tr := threeServers(t)
@@ -169,7 +169,7 @@ func TestBeginAtOnce(t *testing.T) {
 	}
 }
 
-// TestSettingsAreRefused: each wrong setting is an error that names its mend.
+// TestSettingsAreRefused checks that each unsafe setting is an error that explains how to fix it.
 func TestSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T, sync, payload string) (nc, system *nats.Conn) {
@@ -236,8 +236,8 @@ system_account: S`, payload, t.TempDir(), sync, secret, secret)); err != nil {
 	}
 }
 
-// TestStreamsAreCompared: a stream that was changed, deleted or made again is refused,
-// and so is one without a directory.
+// TestStreamsAreCompared checks that a stream is refused that was changed, deleted or created again, and a stream
+// without a directory.
 func TestStreamsAreCompared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -17,9 +17,8 @@ func main() {
 	os.Exit(cli.Main())
 }
 
-// delayFirstCollection raises the heap size at which the garbage collector first runs from 4 MiB
-// to 32 MiB, because most commands end before they need so much. After the first collection, the
-// default setting is restored.
+// delayFirstCollection lets the heap grow to 32 MiB, instead of 4 MiB, before the garbage collector runs for the first
+// time. Most commands end before that. After the first collection, the default setting is restored.
 func delayFirstCollection() {
 	debug.SetGCPercent(800)
 	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, 100)

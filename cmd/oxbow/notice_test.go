@@ -1,5 +1,5 @@
-// This file generates NOTICE, the licenses of all software that oxbow contains, and checks
-// that the committed file is complete.
+// This file generates NOTICE, which contains the licenses of all software in oxbow. It checks that the committed
+// NOTICE is up to date.
 
 package main
 
@@ -21,15 +21,14 @@ var update = flag.Bool("update", false, "write NOTICE again")
 // noticePath is the path of NOTICE from this directory.
 const noticePath = "../../NOTICE"
 
-// goModule is a module with the license of Go itself. Its files are used for Go, because
-// the installed Go of some distributions lacks them.
+// goModule is a module of the Go project that has the same license as Go. Its license files are used for Go itself,
+// because some distributions install Go without these files.
 const goModule = "golang.org/x/sys "
 
-// licenseFile matches the names of files whose text must be passed on with a program.
+// licenseFile matches names of files, such as LICENSE, whose text must be distributed with a program.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)(\.(txt|md))?$`)
 
-// TestNotice compares NOTICE with the modules that are linked into oxbow on Linux, macOS
-// or Windows.
+// TestNotice checks that NOTICE lists exactly the modules that are linked into oxbow on Linux, macOS or Windows.
 func TestNotice(t *testing.T) {
 	want := generateNotice(t)
 	if *update {
@@ -75,8 +74,8 @@ func generateNotice(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// linkedModules returns path, version, a tab and directory of each module that oxbow links
-// on an operating system.
+// linkedModules returns the modules that oxbow links on an operating system. Each element has the form "PATH
+// VERSION\tDIRECTORY".
 func linkedModules(t *testing.T, system string) []string {
 	t.Helper()
 	cmd := exec.Command(
@@ -96,8 +95,8 @@ func linkedModules(t *testing.T, system string) []string {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' || r == '\r' })
 }
 
-// writeLicenses appends the license files of a directory under a heading. It fails the
-// test if there are none.
+// writeLicenses writes the license files in dir to b, below a heading. It fails the test if dir contains no license
+// file.
 func writeLicenses(t *testing.T, b *bytes.Buffer, heading, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -1,4 +1,4 @@
-// This file calls the verb of a request and builds the response.
+// This file answers a request: it calls the verb of the route and builds the response.
 
 package httpapi
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// verbEndpoint is the handler of a route. It needs the room of its request (see [viewStateContextKey]).
+// verbEndpoint is the HTTP handler of a route. The context of the request must contain the view state (see
+// [viewStateContextKey]).
 type verbEndpoint struct {
 	*route
 	logger *slog.Logger
@@ -39,7 +40,8 @@ func (e verbEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answerRequest decodes the arguments of a request, calls the verb and encodes the result.
+// answerRequest calls the verb of a route with the arguments of the request, and encodes the result. If an earlier
+// request had the same idempotency key, it returns the response to that request instead.
 func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
 	if err := o.checkRoute(rt); err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	defer func() { o.replays.endRequest(first, res) }() // even if the verb panics
+	defer func() { o.replays.endRequest(first, res) }() // End the replay even if the verb panics.
 	end, err := o.waitForTurn(r.Context(), rt)
 	if err != nil {
 		return nil, err
@@ -84,8 +86,8 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	return o.encodeResult(ctx, r, rt, out, cursor)
 }
 
-// waitForTurn waits for a turn if the route reads much of the memory. The caller must call endTurn after the verb has
-// returned.
+// waitForTurn waits until the request may run, if its route reads much of the memory. Other requests need not wait.
+// The caller must call endTurn after the verb has returned.
 func (o *viewState) waitForTurn(ctx context.Context, rt *route) (endTurn func(), err error) {
 	if !rt.verb.ReadOnly || rt.isQuick {
 		return func() {}, nil
@@ -93,9 +95,9 @@ func (o *viewState) waitForTurn(ctx context.Context, rt *route) (endTurn func(),
 	return o.heavyCalls.acquire(ctx)
 }
 
-// encodeResult encodes the result of a verb as a response. If the route is about an entry, the response has headers
-// with the version of the entry. If the client prefers no content, the response has no body. If the route has pages,
-// the response has the link to the next page.
+// encodeResult encodes the result of a verb as a response. If the route is about an entry, it adds headers with the
+// entry's version. If the result has pages, it adds the link to the next page. The response has no body if the client
+// prefers none.
 func (o *viewState) encodeResult(
 	ctx context.Context,
 	r *http.Request,
@@ -131,8 +133,7 @@ func (o *viewState) encodeResult(
 	return res, nil
 }
 
-// wantsNoBody reports whether the client asks for no response body after a change (Prefer:
-// return=minimal).
+// wantsNoBody reports whether the client asked for a response without a body after a change (Prefer: return=minimal).
 func wantsNoBody(r *http.Request, rt *route) bool {
 	if rt.verb.ReadOnly {
 		return false
@@ -147,8 +148,8 @@ func wantsNoBody(r *http.Request, rt *route) bool {
 	return false
 }
 
-// setEntryHeaders sets the headers about the entry in the result, such as ETag. It reports
-// whether the client already has this version, so that no body is sent.
+// setEntryHeaders adds headers about the entry in the result, such as ETag, to res. It returns true if the client
+// already has this version of the entry, so that no body needs to be sent.
 func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
 	name, version, gone := entryInResult(out)
 	if gone || name == "" {
@@ -163,7 +164,7 @@ func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *ro
 		e, ok = o.currentEntry(ctx, name, version)
 	}
 	if !ok || e.Version == 0 {
-		return false // the version in the result is not known, so it gets no ETag
+		return false // The result does not contain the version, so the response gets no ETag.
 	}
 	tag := entityTag(ctx, e)
 	res.header.Set("ETag", tag)
@@ -177,9 +178,8 @@ func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *ro
 	return false
 }
 
-// writtenEntry returns the entry in the version that the call wrote, from which the ETag is
-// computed. Another call may have changed the entry since. writtenEntry returns false if the call
-// was not a write.
+// writtenEntry returns the entry in the version that the call has written. The ETag is computed from this version,
+// because another call may have changed the entry since. It returns false if the call wrote no entry.
 func writtenEntry(out any) (oxbow.Entry, bool) {
 	switch out := out.(type) {
 	case verb.RememberOut:
@@ -190,7 +190,7 @@ func writtenEntry(out any) (oxbow.Entry, bool) {
 	return oxbow.Entry{}, false
 }
 
-// currentEntry returns the entry in the result, or false if it has changed since.
+// currentEntry returns the entry with this name. It returns false if the entry no longer has this version.
 func (o *viewState) currentEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
 	m, err := o.openMemory(ctx)
 	if err != nil {
@@ -200,8 +200,8 @@ func (o *viewState) currentEntry(ctx context.Context, name string, version uint6
 	return e, err == nil && e.Version == version
 }
 
-// entryInResult returns the name and version of the entry in a result. wasRemoved reports that the call removed the
-// entry.
+// entryInResult returns the name and the version of the entry that a result describes. wasRemoved is true if the call
+// removed the entry.
 func entryInResult(out any) (name string, version uint64, wasRemoved bool) {
 	switch out := out.(type) {
 	case verb.GetOut:

@@ -1,5 +1,5 @@
-// This file implements If-Match and If-None-Match: a change is made only to the version of
-// an entry that the client has seen.
+// This file implements the headers If-Match and If-None-Match, with which a client changes an entry only if it is
+// still in the version that the client has read.
 
 package httpapi
 
@@ -17,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// entityTag returns the entity tag of an entry: the SHA-256 of the content that the caller may
-// see, a dash, and the version. The version also changes with the labels.
+// entityTag returns the ETag of an entry: the SHA-256 of the content that the caller may see, a dash, and the version.
+// A change of labels also changes the version.
 func entityTag(ctx context.Context, e oxbow.Entry) string {
 	verb.WithholdQuarantinedText(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))
 	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
 }
 
-// containsTag reports whether a header with entity tags contains this tag or a star.
+// containsTag reports whether the header lists this entity tag or "*".
 func containsTag(header []string, tag string) bool {
 	for _, h := range header {
 		for s := range strings.SplitSeq(h, ",") {
@@ -38,18 +38,19 @@ func containsTag(header []string, tag string) bool {
 	return false
 }
 
-// maxConditionAttempts is the maximum number of attempts for one request, if others keep changing the
-// entry while the condition still holds, as for a star.
+// maxConditionAttempts is the maximum number of attempts for a request. A further attempt is needed if another request
+// changes the entry after the check, and the new version also meets the condition, as with "*".
 const maxConditionAttempts = 50
 
-// versionCondition says in which versions of an entry a request may be carried out.
+// versionCondition specifies the versions of an entry that a request may change.
 type versionCondition struct {
 	ifMatch, ifNoneMatch []string // values of If-Match and If-None-Match
-	// Without the entry, the request fails with "not found" rather than with a failed condition
+	// if the entry does not exist, the error is "not found" and not a failed condition
 	needsEntry bool
 }
 
-// requestCondition returns the condition of a request, or nil if it has none.
+// requestCondition returns the condition of a request, or nil if every version may be changed. It returns an error if
+// the route does not support conditions.
 func requestCondition(r *http.Request, rt *route) (*versionCondition, error) {
 	c := &versionCondition{
 		ifMatch:     r.Header.Values("If-Match"),
@@ -77,7 +78,8 @@ func requestCondition(r *http.Request, rt *route) (*versionCondition, error) {
 	return c, nil
 }
 
-// callIfMet calls the verb if the condition holds for the entry.
+// callIfMet calls the verb if the entry meets the condition. If the entry keeps changing during all attempts, it
+// returns the error "busy".
 func (o *viewState) callIfMet(ctx context.Context, rt *route, args *arguments, c *versionCondition) (any, error) {
 	for range maxConditionAttempts {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
@@ -94,9 +96,9 @@ func (o *viewState) callIfMet(ctx context.Context, rt *route, args *arguments, c
 	)
 }
 
-// callAtVersion calls the verb if the entry meets the condition. The call is limited to the version of the entry that
-// was checked, so that only the first of two requests with the same condition succeeds. hasChanged reports that
-// another request changed the entry after the check, so that the caller must check the condition again.
+// callAtVersion checks the condition and calls the verb. The call changes the entry only in the version that was
+// checked, so that only the first of two requests with the same condition succeeds. hasChanged is true if another
+// request changed the entry after the check. The caller must then check the condition again.
 func (o *viewState) callAtVersion(
 	ctx context.Context,
 	rt *route,
@@ -105,9 +107,9 @@ func (o *viewState) callAtVersion(
 ) (out any, hasChanged bool, err error) {
 	version, err := o.versionIfMet(ctx, args, c)
 	if err != nil && args.argumentValue("op_id") != nil {
-		// The condition may fail because an earlier request with the same key was executed
-		// before the server restarted. The store then returns the result of that request.
-		// For any other request, the version below does not exist, so nothing changes.
+		// The condition may fail because an earlier request with the same key was executed before the server
+		// restarted. For this case, call the verb once more: the store returns the result of the earlier request. For
+		// any other request, the call changes nothing, because the version below does not exist.
 		if args.setArgument("if_version", uint64(math.MaxUint64)) == nil {
 			if out, rerr := rt.verb.Call(ctx, o.Workspace, args.values); rerr == nil {
 				return out, false, nil
@@ -132,14 +134,14 @@ func (o *viewState) callAtVersion(
 	return out, errors.Is(err, oxbow.ErrConflict), err
 }
 
-// rememberNewVerb returns the verb remember in the form that fails if the name is taken.
+// rememberNewVerb returns the verb remember in a form that fails if an entry with the name exists.
 var rememberNewVerb = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
-// versionIfMet returns the version of the entry that the arguments name, if the entry meets the condition. It returns
-// 0 if the entry does not exist and the condition allows this. Otherwise it returns an error. If the arguments name
-// the entry by an alias, versionIfMet replaces the alias by the name.
+// versionIfMet returns the current version of the entry in the arguments if this version meets the condition. It
+// returns 0 if the entry does not exist and the condition allows this, otherwise an error. If the arguments contain an
+// alias, versionIfMet replaces it by the entry's name.
 func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versionCondition) (uint64, error) {
 	name := plainText(args.argumentValue("name"))
 	m, err := o.openMemory(ctx)
@@ -165,7 +167,7 @@ func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versio
 	return e.Version, args.setArgument("name", e.Name)
 }
 
-// allowsTag reports whether an entry with the tag meets the condition.
+// allowsTag reports whether an entry with this ETag meets the condition.
 func (c *versionCondition) allowsTag(tag string) bool {
 	if len(c.ifMatch) > 0 && !containsTag(c.ifMatch, tag) {
 		return false

@@ -1,4 +1,4 @@
-// This file implements cursors, which mark where the next page of a list begins.
+// This file implements cursors. A cursor marks the position in a list at which the next page begins.
 
 package httpapi
 
@@ -14,12 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// listCursor encodes the cursors of one list. A cursor consists of four bytes from a hash of the
-// request's arguments, followed by the offset as an unsigned varint, in URL-safe base64.
+// listCursor encodes the cursors for one list. A cursor consists of four bytes of a hash of the request's arguments,
+// and of the offset as an unsigned varint, in URL-safe base64. The hash ensures that a cursor is only used with the
+// same arguments.
 type listCursor struct{ listHash [4]byte }
 
-// decodeCursor replaces the cursor in the arguments by the offset that it encodes. It returns
-// nil if the route has no pages.
+// decodeCursor replaces the argument cursor by the argument offset that it encodes. It returns an encoder for the
+// cursors of the same list, or nil if the route has no pages.
 func (a *arguments) decodeCursor(rt *route) (*listCursor, error) {
 	if !rt.hasPages {
 		return nil, nil
@@ -58,7 +59,7 @@ func (a *arguments) decodeCursor(rt *route) (*listCursor, error) {
 	return c, a.setArgument("offset", offset)
 }
 
-// withoutArg returns all arguments except the named one, as text.
+// withoutArg returns all arguments except the named one, as texts.
 func (a *arguments) withoutArg(name string) map[string]string {
 	m := map[string]string{}
 	for _, arg := range a.values {
@@ -69,8 +70,8 @@ func (a *arguments) withoutArg(name string) map[string]string {
 	return m
 }
 
-// addNextPage adds the cursor of the next page to a response: as the member next, and as a Link
-// header. It does nothing on the last page.
+// addNextPage adds the cursor of the next page to a response: in the JSON member next and in a Link header. If the
+// response is the last page, it adds nothing.
 func (c *listCursor) addNextPage(r *http.Request, res *response) error {
 	var page struct {
 		Next int `json:"next_offset"`

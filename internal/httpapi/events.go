@@ -1,4 +1,4 @@
-// This file streams the changes of the memory.
+// This file sends the changes of the memory to clients as a stream of events.
 
 package httpapi
 
@@ -12,12 +12,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-// changeEvent is the data for a change or a reset. A reset has no entries.
+// changeEvent is the data of an event about a change, or of the event reset. A reset has no entries.
 type changeEvent struct {
-	Seq     uint64         `json:"seq"` // number of the change; the client has received every change up to it
+	// number of the change; the client has now received all changes up to this number
+	Seq     uint64         `json:"seq"`
 	Time    string         `json:"time,omitempty"`
 	Source  *verb.Source   `json:"source,omitempty"`
-	Entries []changedEntry `json:"entries,omitempty"` // only the names of the entries
+	Entries []changedEntry `json:"entries,omitempty"` // names of the changed entries, without their contents
 }
 
 type changedEntry struct {
@@ -25,11 +26,11 @@ type changedEntry struct {
 	Verb string `json:"verb"`
 }
 
-// serveEvents streams the changes of the view. An event's ID is the number of its change. The
-// stream begins with the changes after Last-Event-ID, or with the event "reset" if they are no
-// longer known.
+// serveEvents sends the changes that the view may see. The ID of an event is the number of its change. A client that
+// sends Last-Event-ID first receives the changes after this number. If these changes are no longer known, it receives
+// the event "reset" and must read everything again.
 func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.ChangeFeed) error {
-	if r.Method != http.MethodGet { // HEAD would never end
+	if r.Method != http.MethodGet { // The response to a HEAD request would never end.
 		return wrongMethodError(w, r, []string{http.MethodGet, http.MethodOptions})
 	}
 	l, err := feed.Listen(r.Context(), o.Workspace, r.Header.Get(sse.LastEventIDHeader))
@@ -49,8 +50,8 @@ func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *hi
 	return nil
 }
 
-// sendChanges sends one event for each change, or a reset. If there is nothing to send on a new
-// stream, sendChanges sends the event "ready", so that the client gets an ID from which it can resume.
+// sendChanges sends one event for each change, or the event "reset". If a new stream starts and there is no change to
+// send, it sends the event "ready", so that the client knows an ID from which it can resume.
 func sendChanges(out *sse.EventStream, n history.TakenChanges, isFirst bool) error {
 	switch {
 	case n.IsReset:

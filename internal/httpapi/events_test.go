@@ -1,4 +1,4 @@
-// Tests the stream of events.
+// This file tests the stream of events.
 
 package httpapi
 
@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// stream is a client of events.
+// stream is the connection of a client that receives events.
 type stream struct {
 	t     *testing.T
 	lines *bufio.Scanner
 	stop  func()
 }
 
-// received is one event.
+// received is an event that a client received.
 type received struct{ id, name, data string }
 
 func (h *home) listen(token, last string) *stream {
@@ -44,7 +44,7 @@ func (h *home) listen(token, last string) *stream {
 	return &stream{t, bufio.NewScanner(res.Body), stop}
 }
 
-// next waits for an event.
+// next waits for the next event and returns it.
 func (s *stream) next() (e received) {
 	s.t.Helper()
 	for s.lines.Scan() {
@@ -73,7 +73,7 @@ func TestEvents(t *testing.T) {
 	if ready.name != "ready" || ready.id != "4" || part.next().name != "ready" {
 		t.Errorf("the stream begins with %+v", ready)
 	}
-	// A change of this server, and one of another process.
+	// Make a change through this server, and then a change in another process.
 	h.want(h.send("all", "PUT", "/entries/x", `{"content":"of `+markB+`","project":"b"}`), 201)
 	other, err := oxbow.Open(h.path, nil)
 	h.must(err)
@@ -93,7 +93,7 @@ func TestEvents(t *testing.T) {
 	if data.Source == nil || data.Source.Door != "http" || data.Seq != 5 {
 		t.Errorf("the event says %+v", data)
 	}
-	// Who comes back hears of what it missed, in order, or that it is to read all.
+	// A client that reconnects receives the missed changes in order, or a reset.
 	back := h.listen("all", ready.id)
 	if got := back.next(); got != one {
 		t.Errorf("coming back it hears of %+v, want %+v", got, one)

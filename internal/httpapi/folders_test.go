@@ -1,4 +1,4 @@
-// Tests of the routes for directories of Markdown files.
+// This file tests the routes for directories of Markdown files.
 
 package httpapi
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-// TestFolders tests that a program sees the folders of a person and brings edits of their files in, and that it
-// neither registers nor removes a folder, nor confirms that files were deleted.
+// TestFolders checks what a program may do with the folders of a person: it may list them and import edits of their
+// files. It may not register or remove a folder, or confirm that files were deleted.
 func TestFolders(t *testing.T) {
 	h := newHome(t)
 	vault := t.TempDir()

@@ -1,5 +1,5 @@
-// Sends requests of all kinds to every route: none fails the server, and none gives a
-// token what is of another.
+// This file sends random requests to every route. No request may cause a server error, and no token may receive data
+// of another token's project.
 
 package httpapi
 
@@ -20,22 +20,22 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// hostile makes requests by a seed.
+// hostile generates random requests.
 type hostile struct {
 	*rand.Rand
-	mark string // that requests of the token may hold
+	mark string // word that marks texts of the token's own project
 }
 
 func pick[T any](h hostile, from ...T) T { return from[h.IntN(len(from))] }
 
-// name returns the name of an entry of the token's, or of none.
+// name returns the name of an entry in the token's project, or a name that no entry has.
 func (h hostile) name() string {
 	return pick(h, "style "+h.mark, "dir/"+h.mark, h.mark+
 		"alias", "ghost", "new", "a/b", "..", ".", "%", "\x00", "é", strings.Repeat("n", 300), "s-"+
 		h.mark, "alpha", "lint", "search")
 }
 
-// value returns a value for a parameter, as JSON; most fit it.
+// value returns a JSON value for a parameter. Most values have the right type.
 func (h hostile) value(p verb.Param) string {
 	text := func() string {
 		b, _ := json.Marshal(pick(h, h.name(), "crane", "x", "", "project:a", "tag:"+h.mark+
@@ -77,7 +77,7 @@ func (h hostile) value(p verb.Param) string {
 	return v
 }
 
-// members returns arguments for a verb, as names and JSON.
+// members returns names and JSON values of arguments for the verb of a route.
 func (h hostile) members(r *route) (members [][2]string) {
 	for _, p := range r.verb.Params {
 		if (p.Required && h.IntN(30) > 0) || (p.Name == "content" && h.IntN(3) > 0) || h.IntN(8) == 0 {
@@ -97,7 +97,7 @@ func (h hostile) members(r *route) (members [][2]string) {
 	return members
 }
 
-// request returns a request to a route, or to near one.
+// request returns a request to the route, or to a path that differs slightly from it.
 func (h hostile) request(r *route) (method, target, body string) {
 	segments := strings.Split(r.path, "/")
 	for i, s := range segments {
@@ -132,7 +132,7 @@ func (h hostile) request(r *route) (method, target, body string) {
 	return method, target, body
 }
 
-// headers sets some headers.
+// headers sets some request headers at random.
 func (h hostile) headers(to http.Header, tags []string) {
 	for name, values := range map[string][]string{
 		"If-Match": append(tags, "*", `"x"`, "", `W/"y", "z"`), "If-None-Match": append(tags, "*", `"x"`),
@@ -153,10 +153,10 @@ func (h hostile) headers(to http.Header, tags []string) {
 func TestHostileRequests(t *testing.T) {
 	count := testenv.Long(2000, 18_000)
 	if testing.Short() {
-		count = 2000 // of one goroutine
+		count = 2000 // Short runs send fewer requests.
 	}
 	seed := uint64(19)
-	if testenv.Long(0, 1) == 1 { // in full: another each time
+	if testenv.Long(0, 1) == 1 { // Long runs use a new seed each time.
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
@@ -187,10 +187,11 @@ func TestHostileRequests(t *testing.T) {
 		h := hostile{rnd, map[string]string{"a": markA, "b": markB}[token]}
 		r := &all[i%len(all)]
 		if h.mark == "" {
-			h.mark = "neutral" // who sees all may tell one of the other
+			// A token that sees both projects must not copy a project's mark into the other project.
+			h.mark = "neutral"
 		}
 		if token == "all" && !r.verb.ReadOnly && (strings.HasPrefix(r.path, "/labels/") || r.path == "/consolidate") {
-			token = "wrong" // and may move labels from one to the other
+			token = "wrong" // These routes could move labels from one project to the other.
 		}
 		method, target, body := h.request(r)
 		if i%100 == 0 {
@@ -204,7 +205,7 @@ func TestHostileRequests(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		if i%100 == 0 {
-			cancel() // a stream ends with its client
+			cancel() // A stream of events only ends when its client disconnects.
 		}
 		req := (&http.Request{Method: method, URL: u, Host: "localhost",
 			Header: http.Header{"Authorization": {"Bearer " + token}}, Body: io.NopCloser(strings.NewReader(body)),
@@ -236,7 +237,8 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// judge fails for an answer that no request may get.
+// judge fails the test if a response is wrong for any request: a server error, data of the other project, or an error
+// that is not a problem document.
 func judge(t *testing.T, asked, token string, r *route, method string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	got := w.Body.String() + fmt.Sprint(w.Header())
@@ -259,8 +261,8 @@ func judge(t *testing.T, asked, token string, r *route, method string, w *httpte
 	}
 }
 
-// routeOf returns the route that a request goes to, which a hostile name may have made
-// another than the intended one. It returns the intended one if there is none.
+// routeOf returns the route that the server chooses for a request. Because of a hostile name in its path, this may be
+// another route than intended. If no route matches, it returns the intended route.
 func routeOf(mux *http.ServeMux, r *http.Request, intended *route) *route {
 	_, pattern := mux.Handler(r)
 	all := routeTable()

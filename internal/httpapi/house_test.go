@@ -1,5 +1,5 @@
-// A server over a home with all that routes are about: notes, an archive of sessions,
-// profiles, a working tree; and requests to it.
+// This file sets up a server for the tests, and sends requests to it. The home of the server contains notes, an
+// archive of sessions, profiles and a working tree.
 
 package httpapi
 
@@ -30,17 +30,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Texts that are of one project each: what the other's token gets holds none of it.
+// Each word occurs only in texts of one project. A response to the other project's token must not contain it.
 const (
 	markA = "quokkaalpha"
 	markB = "wombatbeta"
 )
 
-// home is a server and what it serves.
+// home is a server together with the memory that it serves.
 type home struct {
 	t      testing.TB
 	notes  *oxbow.Memory
-	path   string // of the notes
+	path   string // path of the notes
 	server *httptest.Server
 	views  *rights.Options
 }
@@ -82,7 +82,7 @@ func newHome(t testing.TB) *home {
 	return h.again()
 }
 
-// again returns the home with a new server.
+// again starts a new server for the same memory, like after a restart.
 func (h *home) again() *home {
 	h.server = httptest.NewServer(New(h.views, nil).Handler(auth.Guard{Tokens: auth.Tokens{
 		auth.New("all", "all", auth.Permissions{}),
@@ -101,7 +101,7 @@ func (h *home) must(err error) {
 	}
 }
 
-// fill writes notes of two projects, and a session of each.
+// fill writes notes of two projects, and one session of each project.
 func (h *home) fill(archive *session.Archive) {
 	h.t.Helper()
 	var events []session.Event
@@ -132,15 +132,14 @@ func (h *home) fill(archive *session.Archive) {
 	h.must(err)
 }
 
-// reply is an answer to a request.
+// reply is the response to a request.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send sends a request; header has names and values in turn. The target is a path
-// below /api/v1, or whole.
+// send sends a request. target is a path below /api/v1, or a complete path. header contains names and values in turn.
 func (h *home) send(token, method, target, body string, header ...string) reply {
 	h.t.Helper()
 	r, err := h.try(token, method, target, body, header...)
@@ -174,7 +173,7 @@ func (h *home) try(token, method, target, body string, header ...string) (reply,
 	return reply{res.StatusCode, res.Header, string(b)}, err
 }
 
-// want fails unless the answer has the status and holds the texts.
+// want fails the test unless the response has this status and contains these texts.
 func (h *home) want(got reply, status int, holds ...string) reply {
 	h.t.Helper()
 	if got.status != status {
@@ -188,7 +187,7 @@ func (h *home) want(got reply, status int, holds ...string) reply {
 	return got
 }
 
-// get returns a member of an answer, by its path.
+// get returns a member of the JSON response by its path.
 func (r reply) get(t testing.TB, path ...any) any {
 	t.Helper()
 	var v any

@@ -1,4 +1,4 @@
-// This file passes idempotency keys to the store, which keeps each with its change.
+// This file passes idempotency keys to the store, which stores each key with its change.
 
 package httpapi
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// contextWithKey returns a context with which the store records the key in the change that the call
-// makes. It works only for verbs that make a single change, because the store skips every
-// further change with the same ID.
+// contextWithKey returns a context with which the store records the idempotency key in the change that the verb makes.
+// It can be used only for verbs that make a single change, because the store ignores a further change with the same
+// key.
 func (o *viewState) contextWithKey(
 	ctx context.Context,
 	key string,

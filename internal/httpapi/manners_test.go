@@ -1,5 +1,4 @@
-// Tests what requests have in common: who may come in, conditions, repeats, pages,
-// problems.
+// This file tests what all routes have in common: access rights, conditions, repeated requests, pages and errors.
 
 package httpapi
 
@@ -26,7 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// Without a token there is the description, and nothing else.
+// TestGuard checks that a client without a token can read only the OpenAPI description.
 func TestGuard(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("", "GET", "/openapi.json", ""), 200, `"openapi": "3.1`)
@@ -45,7 +44,7 @@ func TestGuard(t *testing.T) {
 	)
 }
 
-// Who may only read writes nothing, and who sees a part asks for no more.
+// TestRights checks that a read-only token cannot write, and that a token for one project cannot ask for more.
 func TestRights(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("reads", "GET", "/recall?q=crane", ""), 200, markA, markB)
@@ -74,13 +73,13 @@ func TestRights(t *testing.T) {
 	h.want(h.send("a", "GET", "/entries/dir%2F"+markB, ""), 404)
 	h.want(h.send("all", "GET", "/entries", "", profileHeader, "alpha"), 200, markA, `"total":2`)
 	h.want(h.send("all", "GET", "/entries", "", profileHeader, "none"), 400)
-	// A bound view is profiled by its own, and its context holds nothing else.
+	// The context for a token of project b contains nothing of project a.
 	if got := h.want(h.send("b", "GET", "/context?project=b", ""), 200, markB); strings.Contains(got.body, markA) {
 		t.Errorf("the context of b holds %s", got.body)
 	}
 }
 
-// Who wrote is the door's to say.
+// TestStamp checks that the server, and not the client, determines the recorded author of a change.
 func TestStamp(t *testing.T) {
 	h := newHome(t)
 	h.want(
@@ -94,7 +93,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// Names are one segment of the path, whatever is in them.
+// TestNames checks that a name with any characters can be one segment of a path.
 func TestNames(t *testing.T) {
 	h := newHome(t)
 	for _, name := range []string{"a/b", "a//b/", "50%", "ü ñ", "a?b#c", "%2F", "x.y", "search"} {
@@ -108,7 +107,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is wrong with a request is said as the command line says it.
+// TestProblems checks that errors of requests have the same texts as on the command line.
 func TestProblems(t *testing.T) {
 	h := newHome(t)
 	for _, tt := range []struct {
@@ -166,7 +165,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// No answer says where on the machine the files are.
+// TestNoPaths checks that no response reveals where the files are on the server's machine.
 func TestNoPaths(t *testing.T) {
 	h := newHome(t)
 	dir := filepath.Dir(h.path)
@@ -202,7 +201,8 @@ func TestNoPaths(t *testing.T) {
 	}
 }
 
-// An entry has a tag of its content and version, and a change holds for one.
+// TestConditions checks that an entry's ETag consists of the hash of its content and its version, and that a
+// conditional change is made only to this version.
 func TestConditions(t *testing.T) {
 	h := newHome(t)
 	one := h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`), 201).header.Get("ETag")
@@ -228,12 +228,13 @@ func TestConditions(t *testing.T) {
 	if got.header.Get("ETag") != two {
 		t.Errorf("412 comes with the tag %s, want %s", got.header.Get("ETag"), two)
 	}
-	// A label changes the tag: it is read again, and no change for what was before overwrites it.
+	// A new label changes the ETag. A read with the old ETag returns the entry again, and a change with the old ETag
+	// is refused.
 	tagged := h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["t"]}`), 200).header.Get("ETag")
 	h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", two), 200, `"tag":["t"]`)
 	h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", two), 412)
 	two = h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", tagged), 200).header.Get("ETag")
-	// A tag of the content alone, as a client may have noted it, says of no version.
+	// An ETag without a version matches no version.
 	bare := two[:strings.Index(two, "-")] + `"`
 	got = h.want(
 		h.send("all", "PUT", "/entries/x", `{"content":"four"}`, "If-Match", bare),
@@ -250,9 +251,10 @@ func TestConditions(t *testing.T) {
 	h.want(h.send("all", "DELETE", "/entries/x", "", "If-Match", two), 200)
 	h.want(h.send("all", "PUT", "/entries/x", `{"content":"new"}`, "If-Match", "*"), 412)
 	h.want(h.send("all", "PUT", "/entries/x", `{"content":"new"}`, "If-None-Match", "*"), 201)
-	h.want(h.send("all", "POST", "/undo", "", "If-Match", "*"), 200) // it is about no entry
+	// The route /undo is not about an entry, so it ignores the condition.
+	h.want(h.send("all", "POST", "/undo", "", "If-Match", "*"), 200)
 	h.want(h.send("all", "POST", "/entries", `{"content":"x"}`, "If-Match", "*"), 400)
-	// An alias is the entry that has it.
+	// A request may name the entry by its alias.
 	tag := h.send("all", "GET", "/entries/"+markA+"alias", "").header.Get("ETag")
 	if got := h.want(h.send("all", "PUT", "/entries/"+markA+
 		"alias", `{"content":"of the alias"}`, "If-Match", tag), 200); got.get(t, "name") != "style "+markA {
@@ -260,8 +262,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// No entry gets an alias of another one: the answer names the entry that has it, and nothing is
-// changed.
+// TestTakenAlias checks that an entry cannot get the alias of another entry. The response names the other entry, and
+// nothing is changed.
 func TestTakenAlias(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("all", "PUT", "/entries/holder", `{"content":"has it","aliases":["key"]}`), 201)
@@ -277,8 +279,8 @@ func TestTakenAlias(t *testing.T) {
 	h.want(h.send("all", "GET", "/entries/key", ""), 200, `"name":"holder"`)
 }
 
-// Editors who each put the version that they have seen lose nothing: each line that was
-// acknowledged stands in the end.
+// TestTwoEditors checks that concurrent editors lose no text if each of them makes conditional changes: at the end,
+// the entry contains every acknowledged line.
 func TestTwoEditors(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("all", "PUT", "/entries/x", `{"content":"begin"}`), 201)
@@ -318,7 +320,8 @@ func TestTwoEditors(t *testing.T) {
 	}
 }
 
-// A repeat with a key gives the answer that there was, and changes nothing.
+// TestRepeats checks that a repeated request with the same idempotency key returns the first response and changes
+// nothing.
 func TestRepeats(t *testing.T) {
 	h := newHome(t)
 	first := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, idempotencyKeyHeader, "k1"), 201)
@@ -339,14 +342,14 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("the repeat gives %s, the first gave %s", again.body, undo.body)
 	}
 	h.want(h.send("all", "GET", "/entries/x", ""), 200)
-	// What failed may be tried again, and keys are of one token each.
+	// A failed request may be repeated with the same key. Different tokens may use the same key.
 	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, idempotencyKeyHeader, "k4"), 404)
 	h.want(h.send("all", "PUT", "/entries/y", `{"content":"one"}`), 201)
 	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, idempotencyKeyHeader, "k4"), 200)
 	h.want(h.send("a", "PUT", "/entries/of%20a", `{"content":"one"}`, idempotencyKeyHeader, "k4"), 201)
 	h.want(h.send("all", "POST", "/entries", `{"content":"one"}`, idempotencyKeyHeader, strings.Repeat("k", 256)), 400)
 
-	// At once, one is made.
+	// Only one of several simultaneous requests with the same key is executed.
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -362,7 +365,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// The store keeps the key: after a restart a repeat changes nothing either.
+// TestRepeatsAfterRestart checks that a repeated request changes nothing after a restart either, because the store
+// contains the key.
 func TestRepeatsAfterRestart(t *testing.T) {
 	h := newHome(t)
 	restart := func() { h.again() }
@@ -393,7 +397,7 @@ func TestRepeatsAfterRestart(t *testing.T) {
 	)
 }
 
-// A list is read page by page.
+// TestPages checks that a list can be read page by page.
 func TestPages(t *testing.T) {
 	h := newHome(t)
 	for i := range 7 {
@@ -430,7 +434,7 @@ func TestPages(t *testing.T) {
 	h.want(h.send("all", "GET", "/log?cursor=x", ""), 400)
 }
 
-// A client that wants no body gets none.
+// TestMinimal checks that a client which prefers no body receives none.
 func TestMinimal(t *testing.T) {
 	h := newHome(t)
 	for _, tt := range []struct {
@@ -451,7 +455,7 @@ func TestMinimal(t *testing.T) {
 	}
 }
 
-// The memory is a store for other machines, in the same bounds.
+// TestStore checks that a remote store of a token sees only the token's project.
 func TestStore(t *testing.T) {
 	h := newHome(t)
 	s, err := remote.Open(h.server.URL, "a", nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-// newMux returns the handlers of all paths. Each handler needs the room of its request (see
+// newMux returns a handler for all paths of the API. The context of each request must contain the view state (see
 // [viewStateContextKey]).
 func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
@@ -28,16 +28,16 @@ func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 	return mux
 }
 
-// findHandler returns the handler for the path and method of a request. If the path is unknown, it
-// returns the error to report.
+// findHandler returns the handler for the path and the method of a request. If the path is unknown, it returns the
+// error for the client.
 func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	escaped, mux := r.URL.EscapedPath(), s.mux()
 	if clean := path.Clean(escaped); escaped != clean && escaped != clean+"/" {
-		return nil, noRouteError(r) // ServeMux would redirect to the clean path, which belongs to a different resource
+		return nil, noRouteError(r) // ServeMux would redirect to a cleaned path, which names a different resource.
 	}
 	h, pattern := mux.Handler(r)
 	if pattern != "" {
-		return mux, nil // unlike h, it sets the values of the path
+		return mux, nil // Unlike h, mux sets the path values of the request.
 	}
 	refused := refusedResponse{http.Header{}}
 	h.ServeHTTP(refused, r)
@@ -52,8 +52,8 @@ func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	}), nil
 }
 
-// refusedResponse keeps the header with which ServeMux refuses a request. A 405 has the
-// allowed methods in it.
+// refusedResponse records the headers of the response with which ServeMux refuses a request. For status 405, they
+// contain the allowed methods.
 type refusedResponse struct{ header http.Header }
 
 func (w refusedResponse) Header() http.Header         { return w.header }

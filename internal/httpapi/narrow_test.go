@@ -1,4 +1,4 @@
-// Tests that what a token sees of a part leaves nothing next to the whole.
+// This file tests tokens that see only a part of the memory. Their requests must have no effect on the rest.
 
 package httpapi
 
@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// A prompt that is tried in a part is measured by that part, and no file keeps it.
+// TestInjectOfAPart checks that a prompt is tested only against the part of the memory that the token sees, and that
+// no file is written.
 func TestInjectOfAPart(t *testing.T) {
 	h := newHome(t)
 	files := func() (names []string) {
@@ -38,7 +39,8 @@ func TestInjectOfAPart(t *testing.T) {
 	}
 }
 
-// What a part gives its entries stays, and a dry run is refused what the run is refused.
+// TestLabelsOfAPart checks that a token cannot remove the labels by which it sees an entry. A dry run is refused like
+// the real run.
 func TestLabelsOfAPart(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("a", "PUT", "/entries/mine", `{"content":"x"}`), 201, `"project":["a"]`)
@@ -52,7 +54,7 @@ func TestLabelsOfAPart(t *testing.T) {
 	h.want(h.send("a", "PATCH", "/entries/mine", `{"content":"y"}`), 200, `"project":["a"]`)
 }
 
-// An op id is of one call of one token; so is a key, also after a restart.
+// TestOpIDs checks that an op ID and an idempotency key belong to one call by one token, also after a restart.
 func TestOpIDs(t *testing.T) {
 	h := newHome(t)
 	one := `{"content":"one","op_id":"K1"}`

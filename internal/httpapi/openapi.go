@@ -12,7 +12,7 @@ import (
 //go:embed openapi.json
 var openAPIDescription []byte
 
-// serveDescription serves the description. It needs no token.
+// serveDescription sends the OpenAPI description. The client needs no token.
 func serveDescription(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
 	if err := g.CheckSite(r); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Makes the description of the routes from the table, and holds the committed one to it.
+// This file generates the OpenAPI description from the table of routes, and compares it with the committed file.
 
 package httpapi
 
@@ -47,7 +47,7 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// describeAll returns the description of all routes.
+// describeAll returns the OpenAPI description of all routes.
 func describeAll(t *testing.T) obj {
 	paths := obj{}
 	for _, r := range routeTable() {
@@ -98,8 +98,7 @@ func describeAll(t *testing.T) obj {
 	}
 }
 
-// groupTags returns the global list of tags, sorted: each tag that an operation has. Tools
-// group the operations by these tags.
+// groupTags returns the tags that the operations have, sorted. Tools show the operations grouped by these tags.
 func groupTags(paths obj) []any {
 	names := map[string]bool{}
 	for _, path := range paths {
@@ -116,8 +115,8 @@ func groupTags(paths obj) []any {
 	return tags
 }
 
-// withWhat sets the description of a parameter or schema. A missing description (nil) is
-// left out, because OpenAPI does not allow null there.
+// withWhat adds a description to a parameter or schema. If what is nil, it adds none, because OpenAPI does not allow a
+// null description.
 func withWhat(v obj, what any) obj {
 	if what != nil {
 		v["description"] = what
@@ -125,7 +124,7 @@ func withWhat(v obj, what any) obj {
 	return v
 }
 
-// describe returns the description of one route.
+// describe returns the OpenAPI description of a route.
 func describe(t *testing.T, r *route) obj {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	answer := generic(t, r.verb.Output())
@@ -194,7 +193,8 @@ func bodySchema(r *route, properties obj) obj {
 	return s
 }
 
-// headers returns the headers that a route reads, and adds the answers that come of them.
+// headers returns the request headers that a route reads. It adds the response headers to ok, and the error responses
+// that these request headers can cause to responses.
 func headers(r *route, ok, responses obj) (params []any) {
 	tagged := obj{
 		"ETag": obj{"description": "SHA-256 of the content, a dash, and the version.", "schema": obj{"type": "string"}},
@@ -246,7 +246,7 @@ func schemaFor[T any](t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// generic returns a schema as JSON has it.
+// generic converts a schema to the value that decoding its JSON gives.
 func generic(t *testing.T, s *jsonschema.Schema) (v obj) {
 	b, err := json.Marshal(s)
 	if err == nil {
@@ -258,14 +258,14 @@ func generic(t *testing.T, s *jsonschema.Schema) (v obj) {
 	return v
 }
 
-// shared are the schemas of objects that stand in several places: they get a name.
+// shared collects schemas that occur several times. Such a schema gets a name, and references replace its occurrences.
 type shared struct {
 	seen    map[string]int
-	names   map[string]string // by the schema as JSON
-	schemas obj               // by name
+	names   map[string]string // name of each schema, by its JSON
+	schemas obj               // schemas by name
 }
 
-// least is from how many bytes on a schema is worth a name.
+// least is the minimum size in bytes of a schema that gets a name.
 const least = 100
 
 func keyOf(v obj) (string, bool) {
@@ -295,8 +295,8 @@ func (s *shared) count(v any) {
 	}
 }
 
-// replace returns the value with references in the place of shared schemas. Name is
-// that of the member that the value is of.
+// replace returns v with references in place of the shared schemas. name is the name of the JSON member whose value is
+// v.
 func (s *shared) replace(v any, name string) any {
 	switch v := v.(type) {
 	case obj:
@@ -329,7 +329,7 @@ func (s *shared) replace(v any, name string) any {
 	return v
 }
 
-// free returns a name for what a member holds: Entry for entries.
+// free returns an unused schema name derived from the name of a member, such as Entry for entries.
 func (s *shared) free(member string) string {
 	name := member
 	if given, ok := map[string]string{
@@ -358,7 +358,8 @@ func (s *shared) free(member string) string {
 	}
 }
 
-// Every reference has its end, every schema is one, and every operation its own name.
+// TestDescriptionIsSound checks that every reference has a target, that every schema is valid, and that the operation
+// IDs are unique.
 func TestDescriptionIsSound(t *testing.T) {
 	testenv.Sequential(t)
 	var doc obj
@@ -391,7 +392,8 @@ func TestDescriptionIsSound(t *testing.T) {
 	}
 }
 
-// checkSchema resolves a schema, with the shared ones next to it.
+// checkSchema checks that a schema is valid and that its references to shared schemas can be resolved. at names the
+// schema in errors.
 func checkSchema(t *testing.T, at string, s, doc obj) {
 	t.Helper()
 	whole := maps.Clone(s)
@@ -439,7 +441,7 @@ func walk(v any, at string, fn func(string, obj)) {
 	}
 }
 
-// followRef returns what a reference within the document refers to.
+// followRef returns the part of the document to which a reference refers.
 func followRef(doc obj, ref string) any {
 	var v any = doc
 	for s := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
@@ -452,7 +454,7 @@ func followRef(doc obj, ref string) any {
 	return v
 }
 
-// A parameter that is in a path is one of its verb.
+// TestPathArguments checks that each argument in a path is a parameter of the route's verb.
 func TestPathArguments(t *testing.T) {
 	for _, r := range routeTable() {
 		for _, name := range r.argumentNames() {

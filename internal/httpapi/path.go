@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// escapeSegment returns a name as one path segment.
+// escapeSegment escapes a name so that it is a single segment of a path.
 func escapeSegment(name string) string {
 	s := url.PathEscape(name)
 	if s == "." || s == ".." {

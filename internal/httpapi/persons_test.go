@@ -1,4 +1,5 @@
-// Tests of what only persons do: callers of the API are agents.
+// This file tests that clients of the API cannot make decisions that only a person may make, because they count as
+// agents.
 
 package httpapi
 
@@ -9,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// An agent approves nothing that waits for a person, neither as it is nor edited, and erases
-// nothing that a person wrote.
+// TestAgentsDecideAndEraseNothing checks that an agent cannot approve entries that wait for a person, whether edited
+// or not, and cannot erase what a person wrote.
 func TestAgentsDecideAndEraseNothing(t *testing.T) {
 	h := newHome(t)
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Door: "cli", Actor: oxbow.Person})
@@ -48,7 +49,7 @@ func TestAgentsDecideAndEraseNothing(t *testing.T) {
 		http.StatusOK,
 		"",
 	)
-	// An edit of a text that is held back leaves it held back.
+	// An entry that is held back stays held back after an edit.
 	h.want(
 		h.send("all", http.MethodPut, "/entries/held", object(map[string]any{"content": "Ship on Mondays."})),
 		http.StatusOK,

@@ -1,4 +1,4 @@
-// This file turns errors into problem documents (RFC 9457).
+// This file converts errors to problem documents (RFC 9457).
 
 package httpapi
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// makeProblem returns the problem document for an error, with a remedy.
+// makeProblem returns the problem document for an error, including a remedy.
 func makeProblem(err error) remote.Problem {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return e.Problem
@@ -47,7 +47,7 @@ func makeProblem(err error) remote.Problem {
 	return p
 }
 
-// problemCode returns the problem code for a status with which the guard refuses a request.
+// problemCode returns the problem code for the HTTP status with which the guard refuses a request.
 func problemCode(status int) string {
 	return map[int]string{
 		http.StatusUnauthorized:          "unauthorized",
@@ -57,8 +57,7 @@ func problemCode(status int) string {
 	}[status]
 }
 
-// writeProblem answers with the problem document of an error. Details that the client may
-// not see go to log.
+// writeProblem sends an error as a problem document. Details that the client may not see are written to log instead.
 func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.Logger) {
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
 		refused.SetChallenge(w.Header())
@@ -69,7 +68,8 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.L
 	p := makeProblem(err)
 	p.LogWithheld(log)
 	if p.Code == "too_large" {
-		w.Header().Set("Connection", "close") // the server does not read the rest of the body
+		// Close the connection, because the rest of the request body will not be read.
+		w.Header().Set("Connection", "close")
 	}
 	if r.Method != http.MethodHead {
 		p.Write(w)

@@ -1,4 +1,4 @@
-// This file defines the errors of requests that are refused before a verb is called.
+// This file defines the errors for requests that are refused before their verb is called.
 
 package httpapi
 
@@ -11,16 +11,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 )
 
-// apiError is an error that only this API returns, so that package remote has no sentinel for
-// it.
+// apiError is an error that only the HTTP API returns. Package remote has no sentinel error for it.
 type apiError struct {
 	remote.Problem
-	currentETag string // current ETag of the entry if a condition failed, otherwise ""
+	currentETag string // after a failed condition, the current ETag of the entry, otherwise ""
 }
 
 func (e *apiError) Error() string { return e.Detail }
 
-// requestError returns the error for a request, with a remedy.
+// requestError returns an error with the parts of a problem document: status, code, title, detail and remedy.
 func requestError(status int, code, title, detail, remedy string) error {
 	return &apiError{
 		Problem: remote.Problem{Type: "about:blank", Status: status, Code: code, Title: title, Detail: detail,
@@ -28,8 +27,8 @@ func requestError(status int, code, title, detail, remedy string) error {
 	}
 }
 
-// failedConditionError returns the error for a change with a condition that does not hold for the
-// named entry. The tag is the entry's current ETag, or "" if there is no such entry.
+// failedConditionError returns the error for a change whose condition the named entry does not meet. tag is the
+// current ETag of the entry, or "" if the entry does not exist.
 func failedConditionError(name, tag string) error {
 	detail := "the entry " + quoteName(name) + " is not as the request was made for it"
 	if tag == "" {
@@ -43,14 +42,14 @@ func failedConditionError(name, tag string) error {
 	}
 }
 
-// noRouteError returns the error for an unknown path.
+// noRouteError returns the error for a request with an unknown path.
 func noRouteError(r *http.Request) error {
 	return requestError(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+
 		clipQuoted(r.URL.Path), "GET /openapi.json lists what there is")
 }
 
-// wrongMethodError returns the error for a method that the path does not support. It answers
-// OPTIONS itself.
+// wrongMethodError returns the error for a method that the path does not support. For the method OPTIONS, it sends the
+// response and returns nil.
 func wrongMethodError(w http.ResponseWriter, r *http.Request, allowed []string) error {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	if r.Method == http.MethodOptions {
@@ -67,8 +66,7 @@ func wrongMethodError(w http.ResponseWriter, r *http.Request, allowed []string) 
 	)
 }
 
-// maxQuotedBytes is the maximum length in bytes of a path or header value that a problem document
-// quotes.
+// maxQuotedBytes is the maximum number of bytes that a problem document quotes from a path or a header.
 const maxQuotedBytes = 200
 
 func clipQuoted(s string) string {

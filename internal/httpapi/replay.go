@@ -1,4 +1,4 @@
-// This file repeats responses: requests with the same Idempotency-Key are executed once.
+// This file repeats responses, so that requests with the same Idempotency-Key are executed only once.
 
 package httpapi
 
@@ -12,41 +12,44 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// idempotencyKeyHeader is the header with a client's ID for a request. The client sends the same ID
-// when it repeats the request.
+// idempotencyKeyHeader is the header in which a client sends an ID of its request. If it repeats the request, it sends
+// the same ID.
 const idempotencyKeyHeader = "Idempotency-Key"
 
-// replayCache keeps the responses to requests with a key, for one room. They are lost when the
-// process ends. For verbs that make a single change, the store also keeps the key (see
-// [room.contextWithKey]), so that a repeated request is recognized after a restart. The zero value
-// is empty.
+// replayCache keeps the responses to requests with an idempotency key, for one view state. They are lost when the
+// process ends. For verbs that make a single change, the store also keeps the key (see [viewState.contextWithKey]), so
+// that a repeated request is recognized after a restart. The zero replayCache is empty.
 type replayCache struct {
-	mu         sync.Mutex // guards the following
+	mu         sync.Mutex // guards the following fields
 	byKey      map[string]*keptReplay
-	keysByAge  []string // keys in byKey, oldest first
-	totalBytes int      // total size of the kept bodies
+	keysByAge  []string // keys of byKey, the oldest first
+	totalBytes int      // total size of the kept response bodies
 }
 
-// keptReplay is the response to a request, or the promise of it.
+// keptReplay is the response to a request with a key. While the request runs, the response is still missing.
 type keptReplay struct {
 	key           string
 	requestDigest [sha256.Size]byte // digest of the request
 	done          chan struct{}
-	response      *response // nil until done is closed, and if the request failed
+	response      *response // nil until done is closed; also nil if the request failed
 }
 
-// Limits for replays, and for the length of a key in bytes.
+// Maximum number and total size of the kept responses, and maximum length of a key in bytes.
 const (
 	maxReplays     = 1024
 	maxReplayBytes = 8 << 20
 	maxKeyBytes    = 255
 )
 
-// beginRequest decides how to answer a request with an idempotency key. If an earlier request had the key,
-// beginRequest waits until it has ended, and returns its response in earlier. Otherwise it returns a replay in
-// newReplay. The caller then executes the request and passes the replay to endRequest. Both are nil if the request has
-// no key or only reads. The responses to failed requests are not kept, so that a repeat executes the request again.
-// beginRequest returns an error if the earlier request was a different request, or if the key is too long.
+// beginRequest decides how to answer a request with an idempotency key.
+//
+// If an earlier request had the same key, beginRequest waits until that request has ended, and returns its response as
+// earlier. If that request failed, its response was not kept, and the new request is executed.
+//
+// If the request must be executed, beginRequest returns newReplay. The caller passes newReplay to endRequest after the
+// execution. Both results are nil if the request has no key or only reads.
+//
+// It returns an error if the earlier request was different, or if the key is too long.
 func (p *replayCache) beginRequest(
 	r *http.Request,
 	args *arguments,
@@ -95,7 +98,7 @@ func (p *replayCache) beginRequest(
 	}
 }
 
-// findOrAdd returns the replay of a key, and whether it is new.
+// findOrAdd returns the replay for a key. If there is none, it adds a new replay and isNew is true.
 func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *keptReplay, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +113,8 @@ func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *ke
 	return first, true
 }
 
-// endRequest stores the response to a request for which beginRequest returned newReplay, and drops the oldest
-// responses. A failed request has the response nil and is forgotten. If newReplay is nil, endRequest does nothing.
+// endRequest stores the response of the request for which beginRequest returned newReplay, and drops the oldest
+// responses. If res is nil, the request failed and its key is forgotten. If newReplay is nil, endRequest does nothing.
 func (p *replayCache) endRequest(newReplay *keptReplay, res *response) {
 	if newReplay == nil {
 		return
@@ -132,7 +135,7 @@ func (p *replayCache) endRequest(newReplay *keptReplay, res *response) {
 	}
 }
 
-// requestDigest returns a digest of all that two requests with the same key must have in common.
+// requestDigest returns a digest of the request. Two requests with the same key must have the same digest.
 func requestDigest(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
 	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values,
 		r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})

@@ -1,4 +1,4 @@
-// This file reads a verb's arguments from the path, the query and the body of a request.
+// This file reads the arguments of a verb from the path, the query and the body of a request.
 
 package httpapi
 
@@ -18,13 +18,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// arguments are the arguments of a request. Parameters of the path come first, then query parameters sorted by
-// name, and then the members of the body. An argument that is given twice with the same value is there only
-// once.
+// arguments contains the arguments of a request: first those in the path, then query parameters sorted by name, and
+// then members of the body. If an argument is given twice with the same value, it is contained once.
 type arguments struct{ values verb.Arguments }
 
 // readArguments reads the arguments of a request from the path, the query and, unless the method is GET or DELETE, the
-// body. It returns an error if the body gives an argument of the path or the query another value.
+// body. It returns an error if the path or query and the body contain different values for an argument.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
 	args := &arguments{}
 	for _, name := range rt.argumentNames() {
@@ -33,7 +32,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 		}
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil { // a partly parsed query would lack arguments that the caller gave
+	if err != nil { // Without this check, a partly parsed query could lack arguments that the client sent.
 		return nil, &oxbow.InvalidError{
 			Field: "query of the URL",
 			Reason: "cannot be read (" + clipQuoted(err.Error()) +
@@ -61,7 +60,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 		return nil, err
 	}
 	outside := *args
-	for _, m := range members { // the verb reports members that repeat another member
+	for _, m := range members { // The verb reports members that occur twice.
 		switch old := outside.argumentValue(m.Key); {
 		case old == nil:
 			args.values = append(args.values, m)
@@ -79,7 +78,7 @@ func (rt *route) isList(name string) bool {
 	})
 }
 
-// addTexts adds an argument that is a text. If there are several texts, all must be the same.
+// addTexts adds an argument whose value is a text. If several texts are given, they must be equal.
 func (a *arguments) addTexts(name string, texts ...string) error {
 	for _, s := range texts {
 		if err := verb.CheckText(name, s); err != nil {
@@ -99,7 +98,7 @@ func (a *arguments) addTexts(name string, texts ...string) error {
 	return nil
 }
 
-// addList adds an argument that is a list of texts.
+// addList adds an argument whose value is a list of texts.
 func (a *arguments) addList(name string, texts ...string) error {
 	for _, s := range texts {
 		if err := verb.CheckText(name, s); err != nil {
@@ -109,7 +108,7 @@ func (a *arguments) addList(name string, texts ...string) error {
 	return a.setArgument(name, texts)
 }
 
-// argumentValue returns the value of an argument, or nil if there is none.
+// argumentValue returns the JSON value of an argument, or nil if the argument is missing.
 func (a *arguments) argumentValue(name string) json.RawMessage {
 	for _, arg := range a.values {
 		if arg.Key == name {
@@ -119,7 +118,7 @@ func (a *arguments) argumentValue(name string) json.RawMessage {
 	return nil
 }
 
-// setArgument sets an argument and replaces any earlier value.
+// setArgument sets the value of an argument and replaces an earlier value.
 func (a *arguments) setArgument(name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
@@ -130,7 +129,7 @@ func (a *arguments) setArgument(name string, value any) error {
 	return nil
 }
 
-// removeArgument removes an argument.
+// removeArgument removes an argument if it exists.
 func (a *arguments) removeArgument(name string) {
 	a.values = slices.DeleteFunc(a.values, func(arg verb.Argument) bool { return arg.Key == name })
 }
@@ -143,7 +142,7 @@ func givenTwiceError(name string) error {
 	}
 }
 
-// isSameValue reports whether two values are equal. A number is equal to its text.
+// isSameValue reports whether two JSON values are equal. A number is equal to a string with the same digits.
 func isSameValue(a, b json.RawMessage) bool { return plainText(a) == plainText(b) }
 
 func plainText(v json.RawMessage) string {
@@ -158,7 +157,7 @@ func plainText(v json.RawMessage) string {
 	return b.String()
 }
 
-// readBody reads the body of the request. It returns nil if there is none.
+// readBody reads the body of the request as JSON. It returns nil if the request has no body.
 func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBody))
 	if err != nil {
@@ -175,7 +174,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	return body, nil
 }
 
-// isJSON reports whether a Content-Type is JSON.
+// isJSON reports whether a Content-Type header means JSON.
 func isJSON(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -184,7 +183,7 @@ func isJSON(contentType string) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
-// bodyError returns the error for a body that is too long or incomplete.
+// bodyError returns the error for a client whose request body is too long or incomplete.
 func bodyError(err error) error {
 	if p := makeProblem(err); p.Code != "internal" {
 		return err

@@ -1,4 +1,4 @@
-// This file defines responses that have not been sent yet.
+// This file defines responses that were not sent yet.
 
 package httpapi
 
@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// response is a response that has not been sent yet.
+// response is a response that was not sent yet.
 type response struct {
 	status int
 	header http.Header

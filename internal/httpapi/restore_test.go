@@ -1,4 +1,4 @@
-// Follows the advice of an answer about a forgotten entry, as it is written.
+// This file follows the remedy in the response about a forgotten entry.
 
 package httpapi
 
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The remedy of a 404 is a request that works as typed, and without a number a forgotten entry
-// comes back as it last was.
+// TestRestoreAsAdvised checks that the remedy of a 404 response is a request that works as printed. Without a change
+// number, it restores the last version of the forgotten entry.
 func TestRestoreAsAdvised(t *testing.T) {
 	h := newHome(t)
 	put := func() {

@@ -1,4 +1,4 @@
-// This file defines rooms: the state that requests with the same token and profile share.
+// This file defines view states. Requests with the same token and profile share a view state.
 
 package httpapi
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// viewKey identifies a room.
+// viewKey identifies a view state.
 type viewKey struct{ token, profile string }
 
 // viewState is the state that requests with the same token and profile share.
@@ -25,11 +25,10 @@ type viewState struct {
 	heavyCalls heavyCallLimit // shared by all views of the server
 
 	mu             sync.Mutex    // guards readableMemory
-	readableMemory *oxbow.Memory // readable part of the view's memory (nil until first used)
+	readableMemory *oxbow.Memory // part of the view's memory that programs may read (nil until first used)
 }
 
-// maxViews is the maximum number of view states. There is one for each combination of token and
-// profile.
+// maxViews is the maximum number of view states. Each combination of token and profile has one.
 const maxViews = 256
 
 // openMemory opens the view's memory.
@@ -37,16 +36,15 @@ func (o *viewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }
 
-// readableScope is the scope of the memory for programs that read the store directly. Verbs
-// withhold quarantined entries, which only a person may see; a store does not, so the scope
-// excludes them.
+// readableScope selects the entries that a program may read directly from the store. It excludes quarantined entries,
+// which only a person may see. Verbs withhold such entries, but a store does not.
 var readableScope = scope.Scope{
 	Title:  "the API",
 	Any:    []oxbow.Filter{{}},
 	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: oxbow.RequestedByModel.HeldLabels()}}}},
 }
 
-// openReadable opens the part of the view's memory that programs may read without a verb.
+// openReadable opens the part of the view's memory that programs may read directly, without a verb.
 func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	m, err := o.Workspace.Open(ctx, verb.Write)
 	if err != nil {
@@ -60,7 +58,7 @@ func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	return o.readableMemory, nil
 }
 
-// checkRoute returns an error if the rights of the room do not include the route.
+// checkRoute returns an error if the rights of the view do not permit the route.
 func (o *viewState) checkRoute(r *route) error {
 	switch {
 	case r.wholeMemory && o.IsPartial():
@@ -79,14 +77,15 @@ func (o *viewState) checkRoute(r *route) error {
 	return nil
 }
 
-// viewStateContextKey is the context key for the room of a request.
+// viewStateContextKey is the key under which the context of a request contains its view state.
 type viewStateContextKey struct{}
 
 func requestViewState(r *http.Request) *viewState {
 	return r.Context().Value(viewStateContextKey{}).(*viewState)
 }
 
-// openStore returns the store for a request: the readable part of the view's memory.
+// openStore returns the store for a request, which contains only the readable part of the view's memory, and the
+// context of the request.
 func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
 	m, err := requestViewState(r).openReadable(r.Context())
 	return m, r.Context(), err

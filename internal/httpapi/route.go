@@ -13,21 +13,21 @@ import (
 // basePath is the prefix of every route's path.
 const basePath = "/api/v1"
 
-// route is one method of a path, and the verb that it calls.
+// route connects a method and a path with the verb that it calls.
 type route struct {
 	method string
-	path   string // relative to base, such as /entries/{name}; braces contain the name of an argument
+	path   string // path relative to basePath, such as /entries/{name}; a segment in braces is an argument
 	verb   verb.Verb
 
-	wholeMemory    bool // refused for a view that shows only a part of the memory
-	isSingleChange bool // makes a single change, so that the store can record the idempotency key in it
-	isAboutEntry   bool // concerns the entry that the argument name names, which may be new
-	needsEntry     bool // fails if the entry does not exist
-	hasPages       bool // the result has a member next_offset
-	isQuick        bool // takes about the same time in a large memory as in a small one
+	wholeMemory    bool // the route is refused if the view shows only a part of the memory
+	isSingleChange bool // the verb makes a single change, in which the store can record the idempotency key
+	isAboutEntry   bool // the argument name is the name of the entry, which may be new
+	needsEntry     bool // the route fails if the entry does not exist
+	hasPages       bool // the result is a page, with the member next_offset
+	isQuick        bool // the time for the verb hardly depends on the size of the memory
 }
 
-// routeOption sets a field of a route.
+// routeOption sets a property of a route.
 type routeOption func(*route)
 
 func requireWholeMemory(r *route) { r.wholeMemory = true }
@@ -37,13 +37,13 @@ func requireEntry(r *route)       { r.needsEntry = true }
 func markWithPages(r *route)      { r.hasPages = true }
 func markQuick(r *route)          { r.isQuick = true }
 
-// markDestructive marks a route that removes something.
+// markDestructive marks a route whose verb removes something.
 func markDestructive(r *route) { r.verb.Destructive = true }
 
-// verbFunc is a function of package verb that implements a verb.
+// verbFunc is the function that implements a verb.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// readRoute returns a route that only reads.
+// readRoute returns a GET route whose verb only reads.
 func readRoute[In, Out any](path, name, summary string, run verbFunc[In, Out], traits ...routeOption) route {
 	return newRoute(
 		http.MethodGet,
@@ -54,7 +54,7 @@ func readRoute[In, Out any](path, name, summary string, run verbFunc[In, Out], t
 	)
 }
 
-// writeRoute returns a route that writes.
+// writeRoute returns a route whose verb writes.
 func writeRoute[In, Out any](method, path, name, summary string, run verbFunc[In, Out], traits ...routeOption) route {
 	return newRoute(
 		method,
@@ -73,7 +73,7 @@ func newRoute[In, Out any](method, path string, v verb.Verb, run verbFunc[In, Ou
 	return r
 }
 
-// argumentNames returns the names of the arguments in the path.
+// argumentNames returns the names of the arguments in the route's path.
 func (r *route) argumentNames() (names []string) {
 	for s := range strings.SplitSeq(r.path, "/") {
 		if name, ok := pathArgument(s); ok {
@@ -83,7 +83,7 @@ func (r *route) argumentNames() (names []string) {
 	return names
 }
 
-// pathArgument returns the name in a path segment of the form {name}.
+// pathArgument returns the name of the argument in a path segment such as {name}. ok is false for other segments.
 func pathArgument(segment string) (name string, ok bool) {
 	if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
 		return segment[1 : len(segment)-1], true

@@ -1,4 +1,4 @@
-// Tests every route of the table by a call that works, and its answer by its schema.
+// This file calls every route with an example, and compares the response with the route's schema.
 
 package httpapi
 
@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// examples are calls that work, in an order in which they do, by method and path.
+// examples contains one working call for each route. The order matters, because some calls need entries that earlier
+// calls created.
 var examples = []struct {
 	route  string
 	target string
@@ -130,7 +131,7 @@ func cutRoute(s string) (method, path string, ok bool) {
 	return s, "", false
 }
 
-// fitsSchema fails unless an answer fits the schema of its route.
+// fitsSchema fails the test unless the response body fits the schema of the route.
 func fitsSchema(t testing.TB, route string, body []byte) {
 	t.Helper()
 	for _, r := range routeTable() {

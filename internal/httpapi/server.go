@@ -1,4 +1,4 @@
-// This file is the server: its options and the view for each token.
+// This file defines the server, its options, and the view state for each token.
 
 package httpapi
 
@@ -18,17 +18,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// Options configure a [Server]. For nil and zero fields, defaults apply.
+// Options configure a [Server]. If a field is nil or zero, a default is used.
 type Options struct {
-	// Feed is the memory's feed of changes, shared with other servers. By default the server
-	// makes its own.
+	// Feed delivers the changes of the memory. It may be shared with other servers. By default the server creates its
+	// own.
 	Feed *history.ChangeFeed
-	// Rand is the source of session IDs; default crypto/rand.
+	// Rand is the source of random session IDs. The default is crypto/rand.
 	Rand io.Reader
-	// Logger receives errors that clients are not told. Nil discards them.
+	// Logger receives errors whose details clients may not see. Nil discards them.
 	Logger *slog.Logger
-	// MergeChanges is set if the home has no history. A change is then compared with what its
-	// session has seen.
+	// MergeChanges is set if the home keeps no history. Then a change is compared with the version that its session
+	// has read.
 	MergeChanges bool
 }
 
@@ -36,15 +36,15 @@ type Options struct {
 type Server struct {
 	views      *rights.Options
 	opts       Options
-	mux        func() *http.ServeMux // built on the first request, because many programs never serve one
+	mux        func() *http.ServeMux // Built by the first request, because many programs never receive one.
 	heavyCalls heavyCallLimit
 
 	mu         sync.Mutex // guards viewStates and opts.Rand
 	viewStates map[viewKey]*viewState
 }
 
-// New returns a server for the views that v makes. The first call that needs the memory opens the
-// memory. The server does not close the memory.
+// New returns a server for the views that v specifies. The memory is opened by the first request that needs it. The
+// server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{views: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
 	if o != nil {
@@ -56,15 +56,14 @@ func New(v *rights.Options, o *Options) *Server {
 	return s
 }
 
-// profileHeader names the profile of a request, sessionHeader the session to which it
-// belongs.
+// profileHeader is the request header with the profile to use. sessionHeader is the request header with the client's
+// session.
 const (
 	profileHeader = "Oxbow-Profile"
 	sessionHeader = "Oxbow-Session"
 )
 
-// findViewState returns the room for a token and a profile. The profile is "" if the request names
-// none.
+// findViewState returns the view state for a token and a profile. profile is "" if the request names no profile.
 func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,13 +101,13 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 	return r, nil
 }
 
-// Handler answers requests that the guard admits, for the paths below /api/v1/ and
-// /openapi.json. It sends no CORS headers.
+// Handler returns the HTTP handler for the paths below /api/v1/ and for /openapi.json. It answers requests that the
+// guard admits, and sends no CORS headers.
 //
-// Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an
-// IdleTimeout (120 s), but no WriteTimeout: events go on.
+// The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
+// WriteTimeout, because streams of events do not end.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	g.LargeBodyPath = basePath + "/store/apply" // a store change has the engine's bound
+	g.LargeBodyPath = basePath + "/store/apply" // This route accepts bodies up to the maximum size of a store change.
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == basePath+"/openapi.json" {
@@ -131,7 +130,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// admitRequest returns the room for a request, if the guard admits it.
+// admitRequest checks a request with the guard and returns its view state.
 func (s *Server) admitRequest(r *http.Request, g auth.Guard) (*viewState, error) {
 	token, err := g.Admit(r)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests the store that programs reach over the API.
+// This file tests the store that programs access over the API.
 
 package httpapi
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// served returns the store of a client of a server, and the memory behind it.
+// served returns a remote store and the memory that the server serves.
 func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -37,15 +37,15 @@ func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 func TestStoreContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) oxbow.Store {
 		s, _ := served(t)
-		return struct { // what is in quarantine is left out: there is nothing to check
+		// Hide the method Check: the remote store leaves out quarantined entries, so it cannot check the whole memory.
+		return struct {
 			oxbow.Committer
 			oxbow.Watcher
 		}{s, s}
 	}, storetest.Can{Labels: true, Aliases: true})
 }
 
-// What is in quarantine is for persons: programs neither read nor change it, in no
-// route of the store.
+// TestStoreQuarantine checks that programs can neither read nor change quarantined entries by any route of the store.
 func TestStoreQuarantine(t *testing.T) {
 	s, m := served(t)
 	ctx := t.Context()

@@ -1,4 +1,4 @@
-// This file has the table of all routes.
+// This file defines the table of all routes.
 
 package httpapi
 
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// routeTable builds the table on first use, because many programs never serve requests.
+// routeTable returns all routes. The table is built on first use, because many programs never serve requests.
 var routeTable = sync.OnceValue(func() []route {
 	return slices.Concat(entryRoutes(), recallRoutes(), logRoutes(), labelRoutes(), contextRoutes(),
 		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), careRoutes(),

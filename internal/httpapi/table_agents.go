@@ -1,4 +1,4 @@
-// This file has the routes for the context of agents, their sessions, and profiles.
+// This file defines the routes for agents' contexts, inbox, sessions, handoffs and profiles.
 
 package httpapi
 
@@ -35,15 +35,15 @@ func contextRoutes() []route {
 	}
 }
 
-// selectionIn are the arguments of selection.
+// selectionIn contains the arguments of selectForView.
 type selectionIn struct {
 	Query  string `json:"query,omitempty"      usage:"The text that it is for: what fits it ranks higher."`
 	Budget int    `json:"max_tokens,omitempty" usage:"Most tokens."                                               also:"token_budget,budget"`
 	AsOf   string `json:"as_of,omitempty"      usage:"The memory as it stood at this date, or after this change."`
 }
 
-// selectForView calls [verb.Select] for the profile of the caller's view, or for the whole
-// memory if it has none.
+// selectForView returns the entries that the profile of the caller's view selects. Without a profile, it selects from
+// the whole memory.
 func selectForView(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
 	return profiles.SelectEntries(ctx, w, profiles.SelectIn{Query: in.Query, MaxTokens: in.Budget, AsOf: in.AsOf})
 }
@@ -119,13 +119,13 @@ func sessionRoutes() []route {
 	}
 }
 
-// forgetSessionIn are the arguments of forgetSessionUndoably.
+// forgetSessionIn contains the arguments of forgetSessionUndoably.
 type forgetSessionIn struct {
 	Session string `json:"session"           usage:"Identifier of the session, or how it begins."`
 	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
 }
 
-// forgetSessionUndoably calls [sessions.ForgetSession] without the option Purge, so that it can be undone.
+// forgetSessionUndoably calls [sessions.ForgetSession] without the option Purge, so that the call can be undone.
 func forgetSessionUndoably(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -1,4 +1,4 @@
-// This file has the routes for annotations of code, and for maintenance.
+// This file defines the routes for annotations of code and for the maintenance of the memory.
 
 package httpapi
 
@@ -76,32 +76,32 @@ func careRoutes() []route {
 	}
 }
 
-// consolidateIn are the arguments of consolidate.
+// consolidateIn contains the arguments of consolidateNames.
 type consolidateIn struct {
 	Over   int  `json:"over,omitempty"    usage:"Change nothing unless there are more than so many tokens."`
 	DryRun bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
 }
 
-// consolidateOut is the result of consolidate.
+// consolidateOut is the result of consolidateNames.
 type consolidateOut struct {
-	Before  int                `json:"before"` // tokens of notes and facts before the call
+	Before  int                `json:"before"` // tokens of all notes and facts before the call
 	After   int                `json:"after"`
 	Dropped []removedDuplicate `json:"dropped"`
 
-	// Steps are the changes to the facts of a home that shortens its own files, and Number is the number of this
-	// change, for undo.
+	// Steps are the changes of the facts, for a home whose layout shortens its own files. Number is the number of this
+	// change, which undo needs.
 	Steps  []verb.Step `json:"steps,omitempty"`
 	Number int         `json:"number,omitempty"`
 }
 
-// removedDuplicate is a removed entry, and the entry that contains its text.
+// removedDuplicate names a removed entry and the kept entry that contains its text.
 type removedDuplicate struct {
 	Name     string `json:"name"`
 	KeptName string `json:"kept"`
 	IsExact  bool   `json:"exact,omitempty"` // the texts are equal except for white space and capitalization
 }
 
-// consolidateNames calls [maintenance.Consolidate] and returns names instead of entries.
+// consolidateNames calls [maintenance.Consolidate]. Its result contains the names of the entries, and not the entries.
 func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
 	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []removedDuplicate{}, Number: got.Number}
@@ -114,13 +114,13 @@ func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) 
 	return out, err
 }
 
-// checkIn are the arguments of check.
+// checkIn contains the arguments of checkMemory.
 type checkIn struct {
 	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// checkMemory calls [maintenance.Check] without signing. Its report contains the names of files without
-// directories.
+// checkMemory calls [maintenance.Check] without signing the result. The report names files without their directories,
+// so that clients do not learn paths of the server.
 func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.Since})
 	out.Store = fileName(out.Store)
@@ -130,15 +130,15 @@ func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenanc
 	return out, err
 }
 
-// memoryStats calls [maintenance.Stats]. The store's file name is reported without the directory.
+// memoryStats calls [maintenance.Stats]. The result contains the name of the store's file without its directory.
 func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
 	out, err := maintenance.Stats(ctx, w, in)
 	out.Store = fileName(out.Store)
 	return out, err
 }
 
-// runDoctor calls [maintenance.Doctor]. It removes the path of the home from the findings. The remedies keep the
-// path if the caller may see it.
+// runDoctor calls [maintenance.Doctor]. It removes the path of the home from the findings. The remedies still contain
+// the path if the caller may see it.
 func runDoctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home

@@ -1,4 +1,4 @@
-// Lists wait for their turn, and recalls do not.
+// This file tests that lists wait for a turn and recalls do not.
 
 package httpapi
 

@@ -1,4 +1,4 @@
-// This file words the references in notes of verbs as HTTP requests.
+// This file expresses references in the notes of verbs as HTTP requests.
 
 package httpapi
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// referenceText returns the request that a note refers to.
+// referenceText returns the HTTP request that corresponds to a reference in a note.
 func referenceText(r verb.Reference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:
@@ -27,8 +27,8 @@ func referenceText(r verb.Reference) string {
 	return verb.Notef("%s", r).String()
 }
 
-// requestText returns the method, path and JSON body of a call. An argument in the path is
-// not repeated in the body.
+// requestText returns the method, the path and the JSON body of a call. Arguments in the path are left out of the
+// body.
 func requestText(verbName string, args []verb.Arg) string {
 	request, body := verbMethodAndPath(verbName), map[string]any{}
 	for _, a := range args {
@@ -46,7 +46,8 @@ func requestText(verbName string, args []verb.Arg) string {
 	return request + " with " + string(b)
 }
 
-// verbMethodAndPath returns the method and path of a verb, by its name in notes.
+// verbMethodAndPath returns the method and the path of the route for a verb, such as "GET /recall". If no route calls
+// the verb, it returns the name of the verb.
 func verbMethodAndPath(verb string) string {
 	if verb == "history" {
 		verb = "log"

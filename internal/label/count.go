@@ -1,7 +1,7 @@
 // This file counts labels.
 
-// Package label maintains the labels of a memory. It counts and changes labels in bulk, finds
-// probable misspellings, and suggests labels for entries without labels.
+// Package label maintains the labels of a memory. It counts labels, changes the labels of many entries at once, finds
+// probable misspellings, and suggests labels for entries that lack them.
 package label
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// Count is a label and the number of entries that carry it.
+// Count is a label and the number of entries that have it.
 type Count struct {
 	Label   oxbow.Label
 	Entries int
 }
 
-// CountValues returns the labels of the entries that match the filter. If key is not empty, it returns only labels
-// with this key. The labels are sorted by key, then by falling number of entries, then by value.
+// CountValues counts the labels of the entries that match the filter. If key is not "", it counts only labels with
+// this key. The result is sorted by key, then by decreasing number of entries, then by value.
 //
-// With a key, CountValues avoids reading contents if the store has labels apart from the entries. For example, a
-// snapshot has the labels with the keys project and tag.
+// With a key, CountValues avoids reading the contents of entries if the store has labels separately from the entries.
+// For example, a snapshot contains the labels with the keys project and tag.
 func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) ([]Count, error) {
 	countLabels := countAllKeys
 	if key != "" {
@@ -47,7 +47,7 @@ func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string)
 	return cs, nil
 }
 
-// countAllKeys returns the number of entries for each label.
+// countAllKeys returns, for each label, the number of entries that match the filter.
 func countAllKeys(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow.Label]int, error) {
 	n := map[oxbow.Label]int{}
 	for e, err := range s.Entries(ctx, f) {
@@ -61,12 +61,12 @@ func countAllKeys(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow
 	return n, nil
 }
 
-// countKey returns the number of entries for each label with the key.
+// countKey is like countAllKeys for the labels with one key. It reads only the heads of the entries if possible.
 func countKey(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) (n map[oxbow.Label]int, err error) {
 	needs := heads.Needs{Keys: []string{key}}
 	needs.AddFilter(f)
 	err = heads.View(ctx, s, needs, func(all heads.List) error {
-		n = map[oxbow.Label]int{} // View may call this function a second time
+		n = map[oxbow.Label]int{} // View may call this function a second time.
 		for h, err := range all.All {
 			if err != nil {
 				return err

@@ -1,5 +1,5 @@
-// This file changes labels in bulk. A change is first planned, so that a person can see the plan.
-// Then it is applied as a single change of the memory, so that one undo is enough.
+// This file changes the labels of many entries. A change is first planned, so that a person can check the plan. The
+// plan is then applied as a single change of the memory, so that a single undo reverts it.
 
 package label
 
@@ -15,8 +15,8 @@ import (
 
 // Plan is a planned change of labels.
 type Plan struct {
-	Note    string   // description of the change for the memory's log
-	Changes []Change // ordered by entry ID, without unchanged entries
+	Note    string   // note for the change in the memory's log
+	Changes []Change // changes of the entries whose labels differ, in order of entry ID
 }
 
 // Change contains an entry's labels before and after the change.
@@ -43,8 +43,8 @@ func subtractLabels(ls, others []oxbow.Label) []oxbow.Label {
 	return rest
 }
 
-// Ops returns the plan as operations on a store. Each requires that the entry still has the version
-// for which it was planned.
+// Ops returns the operations that apply the plan to a store. Each operation fails if its entry no longer has the
+// version for which the change was planned.
 func (p Plan) Ops() []oxbow.Op {
 	ops := make([]oxbow.Op, len(p.Changes))
 	for i, c := range p.Changes {
@@ -53,15 +53,15 @@ func (p Plan) Ops() []oxbow.Op {
 	return ops
 }
 
-// Planner creates a plan from the present content of a store.
+// Planner creates a plan for the present entries of a store.
 type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 
-// maxAttempts is the number of attempts that [Apply] makes if other writers interfere.
+// maxAttempts is the maximum number of times that [Apply] plans again because another writer changed an entry.
 const maxAttempts = 20
 
-// Apply makes a plan and applies it in a single change of the store. It returns the plan and the
-// number of the change. The number is 0 if the plan is empty or the store does not number its
-// changes. If another writer changed an entry in the meantime, Apply plans again.
+// Apply creates a plan and applies it in a single change. It returns the plan and the number of the change. The number
+// is 0 if the plan is empty, or if the store does not number changes. If another writer changes an entry in between,
+// Apply plans again.
 func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64, err error) {
 	for n := 1; ; n++ {
 		p, err = plan(ctx, s)
@@ -75,15 +75,15 @@ func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64
 	}
 }
 
-// Selection selects entries that match the filter and, if Names is not empty, have a name in
-// Names. If a name is unknown, planning fails with an error that matches [oxbow.ErrNotFound].
+// Selection selects the entries that match Filter and, if Names is not empty, have one of the names. If no entry has
+// one of the names, planning fails with an error that matches [oxbow.ErrNotFound].
 type Selection struct {
 	Filter oxbow.Filter
-	Names  []string // names or aliases
+	Names  []string // names or aliases of entries
 }
 
-// PlanAdd plans to add the labels to the selected entries. A new confidence replaces the old
-// confidence, because an entry can have only one.
+// PlanAdd plans to add labels to the selected entries. An entry can have only one confidence, so a new confidence
+// replaces the old one.
 func PlanAdd(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planEdit("add "+joinLabels(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		for _, l := range labels {
@@ -95,22 +95,22 @@ func PlanAdd(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// PlanRemove plans to remove the labels from the selected entries.
+// PlanRemove plans to remove labels from the selected entries.
 func PlanRemove(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planEdit("remove "+joinLabels(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(labels, l.Is) })
 	})
 }
 
-// PlanSetLabels plans to replace each selected entry's labels by change's result. note describes the
-// change in the log.
+// PlanSetLabels plans to replace the labels of each selected entry by the result of change. note becomes the note of
+// the change in the log.
 func PlanSetLabels(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
 	return sel.planEdit(note, nil, change)
 }
 
-// PlanRename plans to replace the label old by the label now in all entries. It refuses a label now
-// that is already in use, because the two labels could not be told apart afterwards. Use [PlanMerge]
-// for that. If no entry has the label old, the error matches [oxbow.ErrNotFound].
+// PlanRename plans to replace the label old by the label now in all entries. If entries already have the label now,
+// planning fails, because both groups of entries could not be distinguished afterwards; see [PlanMerge]. If no entry
+// has the label old, the error matches [oxbow.ErrNotFound].
 func PlanRename(old, now oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		if old == now {
@@ -132,8 +132,8 @@ func PlanRename(old, now oxbow.Label) Planner {
 	}
 }
 
-// PlanMerge plans to replace the labels by target in all entries. target may be in labels. If no entry
-// has any other label in the list, the error matches [oxbow.ErrNotFound].
+// PlanMerge plans to replace each of the labels by target in all entries. labels may contain target. If no entry has
+// any of the other labels, the error matches [oxbow.ErrNotFound].
 func PlanMerge(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})
@@ -148,7 +148,7 @@ func PlanMerge(labels []oxbow.Label, target oxbow.Label) Planner {
 	}
 }
 
-// UnusedError is returned for a change of labels that no entry has. It matches [oxbow.ErrNotFound].
+// UnusedError is returned if a change concerns labels that no entry has. It matches [oxbow.ErrNotFound].
 type UnusedError struct{ Labels []oxbow.Label }
 
 func (e *UnusedError) Error() string {
@@ -158,7 +158,7 @@ func (e *UnusedError) Error() string {
 // Is reports whether the target is [oxbow.ErrNotFound].
 func (*UnusedError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// planReplace plans to replace each of the old labels by now.
+// planReplace plans to replace each label in old by the label now in all entries.
 func planReplace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
 	p, err := Selection{}.planEdit(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
 		n := len(ls)
@@ -174,8 +174,8 @@ func planReplace(ctx context.Context, s oxbow.Store, note string, old []oxbow.La
 	return p, err
 }
 
-// planEdit plans to replace each selected entry's labels by edit's result. edit may modify its
-// argument. The labels in check must be valid.
+// planEdit returns a planner that replaces the labels of each selected entry by the result of edit. edit may modify
+// its argument. The planner fails if a label in check is invalid.
 func (sel Selection) planEdit(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label " + note}
@@ -199,7 +199,7 @@ func (sel Selection) planEdit(note string, check []oxbow.Label, edit func([]oxbo
 			if slices.Equal(after, e.Labels) {
 				continue
 			}
-			// Check here, so that the error message names the entry.
+			// Check the operation here, so that the error names the entry.
 			if err := (oxbow.Relabel{Name: e.Name, Labels: after}).Check(); err != nil {
 				return p, fmt.Errorf("labelling %q: %w", e.Name, err)
 			}
@@ -214,8 +214,7 @@ func (sel Selection) planEdit(note string, check []oxbow.Label, edit func([]oxbo
 	}
 }
 
-// hasWantedName reports whether the entry has a wanted name or alias. It adds all wanted names that the
-// entry has to seen.
+// hasWantedName reports whether a name or alias of the entry is in wanted. It adds these names to seen.
 func hasWantedName(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)

@@ -1,4 +1,4 @@
-// Tests of counting and changing labels in bulk.
+// This file tests counting labels, and changing the labels of many entries.
 
 package label
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// open returns a memory of these entries, each NAME and then labels.
+// open returns a memory with these entries. Each is described by its name and its labels, separated by spaces.
 func open(t *testing.T, entries ...string) *oxbow.Memory {
 	t.Helper()
 	return openOn(t, vfs.NewMem(), entries...)
@@ -54,7 +54,7 @@ func labels(t *testing.T, ws ...string) []oxbow.Label {
 	return ls
 }
 
-// shown returns the entries as open takes them.
+// shown returns the entries of the memory in the form that open accepts.
 func shown(t *testing.T, m *oxbow.Memory) []string {
 	t.Helper()
 	var es []string
@@ -80,8 +80,8 @@ func TestEdit(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		plan Planner
-		want string // of all entries
-		n    int    // entries changed
+		want string // all entries after the change
+		n    int    // number of changed entries
 		err  error
 	}{
 		{"add by filter", PlanAdd(Selection{Filter: where("tag:idea")}, l("tag:x")),
@@ -135,7 +135,7 @@ func TestEdit(t *testing.T) {
 			if tt.n == 0 {
 				return
 			}
-			// All of it is one change, and one undo.
+			// The plan was applied as one change, so one undo reverts it.
 			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Seq != seq ||
 				cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
 				t.Fatalf("Undo() = %+v, %v; want one change noted %q", cs, err, p.Note)
@@ -147,7 +147,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// racer changes an entry between the plan and its carrying out.
+// racer is a store in which another writer changes an entry between planning and applying.
 type racer struct {
 	oxbow.Store
 	times int
@@ -188,7 +188,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// The labels of one key are the same with and without a snapshot, and with entries written after the snapshot.
+// TestCountsOfKey checks that the counts for a key are the same with a snapshot, without a snapshot, and with entries
+// that were written after the snapshot.
 func TestCountsOfKey(t *testing.T) {
 	var ops []oxbow.Op
 	for i := range 1500 {
@@ -243,8 +244,8 @@ func TestCountsOfKey(t *testing.T) {
 
 func TestLint(t *testing.T) {
 	for _, tt := range []struct {
-		name, have string // labels with counts
-		want       string // labels = the one to merge into
+		name, have string // labels with their counts
+		want       string // similar labels = label that should replace them
 	}{
 		{
 			"capitals and marks",
@@ -302,8 +303,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestLintIsFast holds that looking for typing errors does not compare all with
-// all: 20,000 labels, which would be 200 million pairs.
+// TestLintIsFast checks that Lint does not compare each label with all others. For 20,000 labels, this would be 200
+// million pairs.
 func TestLintIsFast(t *testing.T) {
 	var cs []Count
 	for i := range 20_000 {

@@ -1,4 +1,4 @@
-// This file finds evidence for labels in a text, namely names of projects, tags and files.
+// This file finds evidence for labels in the text of an entry: names of projects, tags and files.
 
 package label
 
@@ -14,39 +14,40 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// evidence is a reason in a text to suggest a value.
+// evidence is a part of a text that suggests a label value.
 type evidence struct {
 	value     string
-	precision float64 // how often evidence of this kind is right
+	precision float64 // share of labelled entries for which evidence of this kind is right
 	reason    string
 }
 
-// evidenceModel finds evidence for a key's values. It learns from the labelled entries how
-// reliable the evidence is.
+// evidenceModel finds evidence for the values of one label key. It learns from the labelled entries how often each
+// kind of evidence is right.
 type evidenceModel struct {
 	key string
 
-	valuesByFirstWord map[string][]string // values by their first word (case-folded)
-	valueWords        map[string]string   // words of each value (case-folded), with a space before and after each word
-	// for each value: how many labelled entries mention the value, and how many of these have it as a label
+	valuesByFirstWord map[string][]string // values by their first word, in folded case
+	valueWords        map[string]string   // the words of each value in folded case, each between spaces
+	// For each value: the number of labelled entries that mention it, and the number of these that have it as a label.
 	mentionCounts map[string][2]int
-	// for each file or directory, the number of labelled entries that mention it, by value (""
-	// counts all)
+	// For each file or directory: the number of labelled entries that mention it, by value. The value "" counts all of
+	// them.
 	fileValueCounts map[string]map[string]int
 }
 
-// The precision of evidence starts at a prior, as if priorEntries entries had been seen before.
+// Before any entry is counted, evidence has an assumed precision, as if it had been measured with priorEntries
+// entries.
 const (
 	priorEntries = 2
 	namePrior    = 0.75
 	filePrior    = 0.6
 )
 
-// maxSamples is the largest number of labelled entries that a model learns from. If there are more,
-// it reads only every second, third and so on.
+// maxSamples is the maximum number of labelled entries from which a model learns. If there are more, it uses only
+// every second, third or further entry.
 const maxSamples = 5000
 
-// newEvidenceModel learns a model from the labelled entries.
+// newEvidenceModel returns a model that has learned from the labelled entries.
 func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
 	m := &evidenceModel{key: key, valuesByFirstWord: map[string][]string{}, valueWords: map[string]string{},
 		mentionCounts: map[string][2]int{}, fileValueCounts: map[string]map[string]int{}}
@@ -62,14 +63,14 @@ func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
 	return m
 }
 
-// addValue adds a value to search for in texts.
+// addValue adds a value, so that its mentions in texts are found.
 func (m *evidenceModel) addValue(v string) {
 	if _, ok := m.valueWords[v]; ok {
 		return
 	}
 	ws := foldedWords(v)
 	if len(ws) == 1 && isTooCommon(ws[0]) {
-		ws = nil // the value may occur in any text, so an occurrence is no evidence
+		ws = nil // The value may occur in any text, so a mention is not evidence.
 	}
 	m.valueWords[v] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {
@@ -77,13 +78,12 @@ func (m *evidenceModel) addValue(v string) {
 	}
 }
 
-// isTooCommon reports whether a folded word is too short or too frequent to be evidence.
+// isTooCommon reports whether a folded word is too short or too frequent to count as evidence.
 func isTooCommon(word string) bool {
 	return len(word) < 3 || analysis.IsStopWord(word)
 }
 
-// learnEntry counts the values and files that a labelled entry mentions, and whether it has these
-// values.
+// learnEntry counts the values and files that a labelled entry mentions, and how many of these agree with its labels.
 func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.key)
 	for _, v := range m.mentionedValues(e) {
@@ -105,9 +105,8 @@ func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 	}
 }
 
-// findEvidence returns the evidence in an entry. It has an element for each value that the entry
-// mentions, and an element for each value suggested by a file in the entry, with the best file. The
-// result is sorted by falling precision.
+// findEvidence returns the evidence in an entry, sorted by decreasing precision. For each value that the entry
+// mentions, and for each value that one of its files suggests, the result contains the best evidence.
 func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.mentionedValues(e) {
@@ -132,7 +131,7 @@ func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	return found
 }
 
-// fileEvidence returns the best evidence for each value among the files that an entry mentions.
+// fileEvidence returns, for each value that the files in the entry suggest, the evidence of the best file.
 func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 	best := map[string]evidence{}
 	for _, f := range mentionedFiles(e) {
@@ -152,8 +151,8 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 					oxbow.Label{Key: m.key, Value: v},
 				),
 			}
-			// if a file and its directory have the same precision, prefer the file (the longer
-			// name), because it is more specific
+			// If a file and its directory have the same precision, prefer the file, which has the longer name, because
+			// it is more specific.
 			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.precision, old.precision),
 				cmp.Compare(len(g.reason), len(old.reason)), strings.Compare(old.reason, g.reason)) > 0 {
 				best[v] = g
@@ -163,8 +162,7 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 	return best
 }
 
-// mentionedValues returns the values that occur as words in an entry's name or text, in the order of the
-// text.
+// mentionedValues returns the values that the name or text of an entry contains as words, in the order of the text.
 func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
 	ws := foldedWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
@@ -184,15 +182,15 @@ func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
 	return found
 }
 
-// foldedWords returns the words of s, case-folded. A word consists of letters, marks, digits, + and #.
+// foldedWords returns the words of s in folded case. A word consists of letters, marks, digits, + and #.
 func foldedWords(s string) []string {
 	return strings.FieldsFunc(analysis.Fold(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '+' && r != '#'
 	})
 }
 
-// mentionedFiles returns the files in the entry's file labels and text, and the directories of these files
-// that have at least two levels, without repetitions.
+// mentionedFiles returns the files in the labels and the text of an entry. It also returns the directories of these
+// files that have at least two levels. The result has no repetitions.
 func mentionedFiles(e *oxbow.Entry) []string {
 	var fs []string
 	add := func(f string) {
@@ -209,7 +207,7 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	for w := range strings.FieldsSeq(e.Name + "\n" + e.Content) {
 		w = strings.Trim(w, "`'\"()[]{}<>,;:!?*.")
 		if i := strings.LastIndexByte(w, ':'); i > 0 && strings.Trim(w[i+1:], "0123456789") == "" {
-			w = w[:i] // without the line number
+			w = w[:i] // Remove the line number after a colon.
 		}
 		if looksLikeFileName(w) {
 			add(cleanFilePath(w))
@@ -226,19 +224,19 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	return fs
 }
 
-// maxFiles is the maximum number of files read from an entry.
+// maxFiles is the maximum number of files that are considered in an entry.
 const maxFiles = 64
 
 func cleanFilePath(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }
 
-// looksLikeFileName reports whether a word looks like a file name: it contains a dot that is followed by a
-// short ending, and no characters of a URL or an email address.
+// looksLikeFileName reports whether a word looks like a file name: it contains a dot followed by a short ending, and
+// no character that indicates a URL or an email address.
 func looksLikeFileName(w string) bool {
 	if len(w) < 4 || len(w) > 200 {
 		return false
 	}
 	if strings.ContainsAny(w, "@=?&|") || strings.Contains(w, "://") {
-		return false // an address, or an option or expression of a command
+		return false // The word is an address, or an option or expression of a command.
 	}
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 1 {
@@ -254,8 +252,8 @@ func looksLikeFileName(w string) bool {
 	if strings.ContainsAny(w, `/\`) {
 		return true
 	}
-	// Without a directory, a word with a dot is often a method call or lacks a space, so accept
-	// only endings of source and text files.
+	// Without a directory, a word with a dot is often a method call, or lacks a space after a sentence. Therefore
+	// accept only endings of source and text files.
 	return slices.Contains(fileEndings, ending)
 }
 

@@ -1,4 +1,4 @@
-// This file finds labels that may be misspellings of each other.
+// This file finds labels that probably are misspellings of each other.
 
 package label
 
@@ -14,20 +14,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Finding is a group of labels that may be meant to be the same, the most frequent first.
+// Finding is a group of labels that probably mean the same, the most frequent first.
 type Finding struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that should replace the misspellings. It is the zero Label if merging does
-	// not help.
+	// Merge is the label that should replace the others. It is zero if the labels should not be merged.
 	Merge oxbow.Label
 }
 
-// Lint finds labels with the same key that are nearly equal. They differ only in capitals, accents
-// and punctuation, in a plural, in the owner before the project's name, or by a single typing
-// error in a word of at least five letters. It also finds words that are used both as a tag and as
-// a project. Labels that differ in digits, such as v1 and v2, are not reported. The result is
-// sorted by key and value.
+// Lint finds labels with the same key whose values are nearly equal. The values differ only in capitals, accents or
+// punctuation, in a plural ending, in the owner before a project's name, or by one typing error in a word of at least
+// five letters. Lint also finds words that are used both as a tag and as a project. It ignores labels that differ in
+// digits, such as v1 and v2. The result is sorted by key and value.
 func Lint(counts []Count) []Finding {
 	byKey := map[string][]Count{}
 	var keys []string
@@ -57,11 +55,11 @@ func Lint(counts []Count) []Finding {
 	return ds
 }
 
-// lintKey returns a finding for each group of values of the key that probably mean the same: they differ only in their
-// spelling, in a plural, in a single typing error or, for paths and projects, in the form in which they are written. A
-// value is in at most one finding.
+// lintKey returns a finding for each group of values that probably mean the same. The values of a group differ in
+// their spelling, in a plural ending, by one typing error or, for paths and projects, in the form in which they are
+// written. No value is in two findings.
 func lintKey(key string, cs []Count) []Finding {
-	used := map[string]bool{} // values that already are in a finding
+	used := map[string]bool{} // values that are already in a finding
 	var ds []Finding
 	group := func(why string, same func(Count) string) {
 		groups := map[string][]Count{}
@@ -105,12 +103,11 @@ func lintKey(key string, cs []Count) []Finding {
 	return ds
 }
 
-// newFinding creates a finding about labels with the same key. It suggests the most frequent
-// label as replacement.
+// newFinding returns a finding about labels with the same key, which suggests to keep the most frequent label.
 func newFinding(cs []Count, why string) Finding {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
-		// If labels are equally frequent, prefer fewer capitals, because oxbow names projects
+		// If labels are equally frequent, prefer the label with fewer capitals, because oxbow writes project names
 		// without capitals.
 		return cmp.Or(
 			cmp.Compare(b.Entries, a.Entries),
@@ -132,9 +129,9 @@ func countCapitals(c Count) int {
 	return n
 }
 
-// findTypos finds pairs that differ by a single typing error. To avoid comparing all pairs,
-// findTypos indexes each value under all variants with one letter deleted. Two values that differ
-// by a single error have such a variant in common.
+// findTypos finds pairs of values that differ by one typing error. It does not compare all pairs. Instead, it indexes
+// each value under all strings that result from deleting one letter. Two values with one typing error have such a
+// string in common.
 func findTypos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
@@ -166,12 +163,11 @@ func findTypos(cs []Count, used map[string]bool) []Finding {
 	return ds
 }
 
-// maxTypoLength is the maximum length, in letters, of the values that are compared for typing
-// errors.
+// maxTypoLength is the maximum number of letters of a value that is checked for typing errors.
 const maxTypoLength = 64
 
-// deletionVariants returns s and all strings that result from deleting a letter of s. It returns
-// nil for short and very long strings.
+// deletionVariants returns s, and each string that results from deleting one letter of s. It returns nil if s is very
+// short or very long.
 func deletionVariants(s string) []string {
 	rs := []rune(s)
 	if len(rs) < 4 || len(rs) > maxTypoLength {
@@ -187,8 +183,8 @@ func deletionVariants(s string) []string {
 	return vs
 }
 
-// isOneEditApart reports whether a and b differ by a single missing, additional or wrong letter, or
-// by two swapped neighbours, but not in a digit.
+// isOneEditApart reports whether a and b differ by one missing, additional or wrong letter, or by two swapped letters.
+// It returns false if they differ in a digit.
 func isOneEditApart(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -208,8 +204,8 @@ func isOneEditApart(a, b []rune) bool {
 	return len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
-// foldSpelling returns s in lower case, without accents and punctuation. It keeps + and #, so that c++ and
-// c# differ.
+// foldSpelling returns s in lower case, without accents and punctuation. It keeps + and #, which distinguish c++ from
+// c#.
 func foldSpelling(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -220,7 +216,7 @@ func foldSpelling(s string) string {
 	}, analysis.Fold(analysis.Fold(s)))
 }
 
-// singularForm returns the value case-folded and without a plural ending.
+// singularForm returns the value in folded case, without a plural ending.
 func singularForm(s string) string {
 	f := foldSpelling(s)
 	if len(f) < 4 {

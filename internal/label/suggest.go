@@ -1,5 +1,5 @@
-// This file suggests labels for entries that lack a label with a given key. The suggestions come
-// from similar labelled entries and from names and files in the entry's text.
+// This file suggests labels for entries that have no label with a certain key. It uses similar labelled entries, and
+// names and files in the text of the entry.
 
 package label
 
@@ -15,50 +15,49 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// SuggestOptions select the entries and labels that [Suggest] considers. Zero fields mean the
-// default.
+// SuggestOptions configure [Suggest]. If a field is zero, a default is used.
 type SuggestOptions struct {
-	Filter oxbow.Filter // only entries that match
-	Keys   []string     // label keys to suggest (project and tag by default)
+	Filter oxbow.Filter // selects the entries that get suggestions
+	Keys   []string     // keys of the suggested labels (default: project and tag)
 
-	// MinConfidence is the lowest confidence of a suggestion. The default is 0.3.
+	// MinConfidence is the minimum confidence of a suggestion. The default is 0.3.
 	MinConfidence float64
 }
 
 // Suggestion is a label that is suggested for an entry.
 type Suggestion struct {
 	Name       string
-	Version    uint64 // version of the entry that the suggestion was made for
+	Version    uint64 // version of the entry for which the label is suggested
 	Label      oxbow.Label
-	Confidence float64  // estimated probability that the label is right, 0 to 1
-	Reasons    []string // most important first, never empty
+	Confidence float64  // estimated probability, from 0 to 1, that the label is right
+	Reasons    []string // reasons for the label, the most important first (never empty)
 }
 
 const (
 	defaultMinConfidence = 0.3
-	neighbourCount       = 10   // number of labelled entries that vote
-	maxQueryText         = 2000 // length, in bytes, of the text that is used to search for neighbours
-	trialCount           = 200  // number of labelled entries with which the vote is tested
-	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the trials' results
-	priorWeight          = 4    // weight of the prior curve, counted in trials
-	unknownProjectOdds   = 0.2  // prior odds that no labelled entry belongs to the entry's project
-	unknownProjectShare  = 0.3  // how frequent labelled neighbours are for such an entry, relative to other entries
+	neighbourCount       = 10   // number of similar labelled entries that vote
+	maxQueryText         = 2000 // maximum length, in bytes, of the text with which similar entries are searched
+	trialCount           = 200  // maximum number of labelled entries with which the vote is tested
+	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the results of the tests
+	priorWeight          = 4    // weight of the assumed precision, in number of tests
+	unknownProjectOdds   = 0.2  // assumed odds that no labelled entry belongs to the entry's project
+	unknownProjectShare  = 0.3  // frequency of labelled neighbours of such an entry, relative to other entries
 )
 
-// Suggest suggests labels for entries that lack a label with one of the keys. The suggestions are
-// in the order of the entries, for each entry by falling confidence.
+// Suggest suggests labels for entries that lack a label with one of the keys. The suggestions have the order of the
+// entries. For each entry, the suggestion with the highest confidence comes first.
 //
-// Suggest weighs two kinds of evidence. First, the ten labelled entries that rank best for the
-// entry's text vote, weighted by their scores. Second, the text may mention a value itself, or a
-// file or directory that labelled entries mention. Suggest measures how reliable either kind is in
-// this memory. To measure this, it treats up to 200 labelled entries as unlabelled and compares the
-// suggestions with the real labels. If there are only few labelled entries, a fixed curve counts in
-// addition. If the unlabelled entries are similar to the labelled entries, at least four of five
-// suggestions with a confidence of 0.8 are right. The command labels of the bench module measures
-// this.
+// Suggest uses two kinds of evidence. First, the ten labelled entries that are most similar to the entry vote,
+// weighted by their scores. Second, the text of the entry may mention the value itself, or a file or directory that
+// labelled entries mention.
 //
-// Suggest suggests at most one project for an entry, and any number of values for each other key.
-// If no entry has a label with a key, Suggest suggests nothing for the key.
+// Suggest measures how reliable each kind of evidence is in this memory: it treats up to 200 labelled entries as
+// unlabelled, and compares the suggestions for them with their real labels. If few entries are labelled, an assumed
+// precision counts in addition. If the unlabelled entries resemble the labelled ones, at least four of five
+// suggestions with a confidence of 0.8 are right. The command labels of the bench module measures this.
+//
+// Suggest suggests at most one project for an entry, and any number of values for every other key. If no entry has a
+// label with a key, it suggests nothing for this key.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
 	if o.Keys == nil {
 		o.Keys = []string{oxbow.LabelProject, oxbow.LabelTag}
@@ -99,8 +98,8 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// PlanAccept plans to add the suggestions whose confidence is at least minConfidence. Entries that were changed
-// since the suggestion was made are skipped.
+// PlanAccept plans to add the suggested labels whose confidence is at least minConfidence. Entries that have changed
+// since the suggestion are skipped.
 func PlanAccept(ss []Suggestion, minConfidence float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label suggest"}
@@ -129,11 +128,11 @@ func PlanAccept(ss []Suggestion, minConfidence float64) Planner {
 	}
 }
 
-// leastEntriesWithLabel is the number of entries that must have a label before it is suggested for other
-// entries. A single entry does not show the purpose of the label.
+// leastEntriesWithLabel is the minimum number of entries with a label before the label is suggested for other entries.
+// One entry does not show what the label means.
 const leastEntriesWithLabel = 2
 
-// suggester suggests labels with a certain key.
+// suggester suggests labels with one key.
 type suggester struct {
 	memory         *oxbow.Memory
 	key            string
@@ -141,12 +140,12 @@ type suggester struct {
 
 	entryCount    int
 	labelledCount int
-	valueCounts   map[string]int // number of labelled entries, by value
+	valueCounts   map[string]int // for each value, the number of labelled entries with it
 	evidence      *evidenceModel
 	trials        []trial
 }
 
-// suggestLabels suggests labels for entries in es that lack a label with the key.
+// suggestLabels suggests labels for those of the entries that have no label with the key.
 func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
 	if err := g.learnFrom(ctx, es); err != nil {
 		return nil, err
@@ -176,8 +175,8 @@ type trial struct {
 	isRight   bool
 }
 
-// learnFrom counts the values of the labelled entries. To learn how often votes are right, it lets the neighbours of a
-// sample of these entries vote, and records the share of each vote and whether the value is right.
+// learnFrom counts the values of the labelled entries. To learn how often votes are right, it also lets the neighbours
+// of some labelled entries vote, and records the share of each vote and whether its value is right.
 func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
@@ -202,7 +201,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 		}
 		for n, v := range votes {
 			if g.isSingleValued && n > 0 {
-				break // another value got more votes
+				break // Another value has more votes.
 			}
 			g.trials = append(g.trials, trial{v.share, slices.Contains(e.Values(g.key), v.value)})
 		}
@@ -210,22 +209,21 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	return nil
 }
 
-// vote is the neighbours' support for a value.
+// vote is the support of an entry's neighbours for one value.
 type vote struct {
 	value      string
-	share      float64  // share of all neighbours' scores
+	share      float64  // share of the value in the squared scores of all neighbours
 	voterNames []string // names of the neighbours that have the value
-	voterCount int      // number of neighbours that were asked
+	voterCount int      // number of neighbours that voted for any value or for none
 }
 
-// countVotes lets the neighbours of an entry vote. The value with the most votes comes first.
+// countVotes lets the neighbours of an entry vote. The result begins with the value that has the most support.
 func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelledCount == 0 {
 		return nil, nil
 	}
-	// If an entry has at most one label with this key, skip neighbours without such a label,
-	// because they say nothing about this entry. For other keys, such as tag, these neighbours vote
-	// against all labels.
+	// If an entry has at most one label with this key, let only labelled neighbours vote, because the others tell
+	// nothing about this entry. For other keys, such as tag, neighbours without a label vote against all values.
 	var f oxbow.Filter
 	if g.isSingleValued {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
@@ -238,7 +236,7 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	at := map[string]int{}
 	var votes []vote
 	for _, h := range hits {
-		w := h.Score * h.Score // square the score, so that the nearest neighbours count most
+		w := h.Score * h.Score // Square the score, so that the most similar neighbours count most.
 		sum += w
 		for _, v := range h.Entry.Values(g.key) {
 			i, ok := at[v]
@@ -262,7 +260,7 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	return votes, nil
 }
 
-// similarEntries returns the n entries that match f and rank best for the text of e.
+// similarEntries returns the n entries that match f and are most similar to the text of e.
 func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
 	hits, err := g.memory.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
 	if err != nil {
@@ -272,10 +270,10 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 	return hits[:min(n, len(hits))], nil
 }
 
-// unknownProjectProbability estimates the probability that the entry belongs to a project whose name no entry has as a
-// label yet. Among the 20 entries that are most similar to such an entry, only few are labelled, because they belong
-// to the same project. Among the neighbours of any other entry, the share of labelled entries is about the same as in
-// the whole memory. The function combines both expectations by Bayes' rule.
+// unknownProjectProbability estimates the probability that no entry is labelled with the entry's project yet. Then few
+// of the 20 most similar entries are labelled, because these belong to the same project. Otherwise, the share of
+// labelled entries among them is about the same as in the whole memory. The estimate combines both expectations by
+// Bayes' rule.
 func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.similarEntries(ctx, e, 2*neighbourCount, oxbow.Filter{})
 	if err != nil {
@@ -294,15 +292,15 @@ func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entr
 	return odds / (1 + odds), nil
 }
 
-// queryText returns the text to search for neighbours of an entry.
+// queryText returns the text with which entries similar to e are searched.
 func queryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryText)
 }
 
-// votePrecision estimates the probability that a vote for a value is right. share is the value's share of all scores,
-// and from is the number of neighbours that voted for the value. The estimate is the fraction of right votes among the
-// trials, in which trials with a similar share have more weight. The prior curve counts like a few additional trials.
-// A single neighbour halves the prior.
+// votePrecision estimates the probability that the value of a vote is right. share is the vote's share, and from is
+// the number of neighbours with the value. The estimate is the fraction of trials with a right vote. Trials with a
+// similar share weigh more, and the assumed precision counts like a few additional trials. If only one neighbour has
+// the value, the assumed precision is halved.
 func (g *suggester) votePrecision(share float64, from int) float64 {
 	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
 	for _, t := range g.trials {
@@ -316,8 +314,8 @@ func (g *suggester) votePrecision(share float64, from int) float64 {
 	return right / n
 }
 
-// priorCurve is the assumed precision of a vote before there are any trials: a logistic curve
-// through (0.5, 0.5) that was chosen by hand.
+// priorCurve returns the assumed precision of a vote with this share before any trial: a logistic curve through (0.5,
+// 0.5), chosen by hand.
 func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
 // belief is the combined evidence for a value.
@@ -326,10 +324,10 @@ type belief struct {
 	reasons          []string
 }
 
-// beliefs maps each suggested value to its belief.
+// beliefs maps each suggested value to the evidence for it.
 type beliefs map[string]*belief
 
-// addReason adds a reason for a value. The reason is right with probability p.
+// addReason adds a reason for a value. p is the probability that the reason is right.
 func (bs beliefs) addReason(value string, p float64, reason string) {
 	b := bs[value]
 	if b == nil {
@@ -340,7 +338,7 @@ func (bs beliefs) addReason(value string, p float64, reason string) {
 	b.reasons = append(b.reasons, reason)
 }
 
-// valueProbabilities returns the probability of each value if several values can be right.
+// valueProbabilities returns the probability of each value, for a key of which an entry may have several values.
 func (bs beliefs) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
@@ -349,9 +347,9 @@ func (bs beliefs) valueProbabilities() map[string]float64 {
 	return ps
 }
 
-// exclusiveProbabilities returns the probability of each value under the condition that at most one value is right.
-// The probability is the odds of the value divided by the sum of all odds plus 1, the odds that no value is right. It
-// is multiplied by known, the probability that the right value is one of the values that entries already have.
+// exclusiveProbabilities returns the probability of each value, for a key of which an entry has at most one value. It
+// divides the odds of a value by the sum of all odds plus 1, where 1 stands for the odds that no value is right. The
+// result is multiplied by known, the probability that entries already have the right value.
 func (bs beliefs) exclusiveProbabilities(known float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
@@ -370,9 +368,9 @@ func (bs beliefs) exclusiveProbabilities(known float64) map[string]float64 {
 	return ps
 }
 
-// suggestForEntry suggests values of the key for an entry, those with the highest confidence first. It combines the
-// evidence in the entry itself with the votes of similar labelled entries. For a key with a single value, it returns
-// at most one suggestion.
+// suggestForEntry suggests values of the key for one entry, the value with the highest confidence first. It combines
+// the evidence in the entry with the votes of similar labelled entries. If an entry can have only one value, it
+// suggests at most one.
 func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
 	votes, err := g.countVotes(ctx, e)
 	if err != nil {
@@ -404,8 +402,8 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	return ss, nil
 }
 
-// addVotes adds the votes of the neighbours as reasons. If g.isSingleValued is set, it adds only the first
-// three.
+// addVotes adds the votes as reasons. If an entry can have only one value, it adds only the three votes with the most
+// support.
 func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	labelled := ""
 	if g.isSingleValued {
@@ -414,7 +412,7 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	for i, v := range votes {
 		p := g.votePrecision(v.share, len(v.voterNames))
 		if g.isSingleValued && i > 0 {
-			p = min(p, v.share) // a vote that was not won
+			p = min(p, v.share) // Only the first vote was won, so the trials do not apply to this one.
 		}
 		bs.addReason(
 			v.value,

@@ -1,4 +1,4 @@
-// Tests of suggesting labels for entries that have none.
+// This file tests suggestions for entries without labels.
 
 package label
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// say remembers an entry with this content and these labels.
+// say stores an entry with this content and these labels.
 func say(t *testing.T, m *oxbow.Memory, name, content string, ls ...string) {
 	t.Helper()
 	if _, err := m.Remember(
@@ -24,8 +24,8 @@ func say(t *testing.T, m *oxbow.Memory, name, content string, ls ...string) {
 	}
 }
 
-// kitchenAndSea fills a memory with 2n labelled entries of two projects that
-// share no words.
+// kitchenAndSea returns a memory with n labelled entries for each of two projects. Their texts have no words in
+// common.
 func kitchenAndSea(t *testing.T, n int) *oxbow.Memory {
 	t.Helper()
 	m := open(t)
@@ -50,7 +50,7 @@ func kitchenAndSea(t *testing.T, n int) *oxbow.Memory {
 	return m
 }
 
-// brief writes suggestions as NAME LABEL, in their order.
+// brief formats each suggestion as "NAME LABEL".
 func brief(ss []Suggestion) string {
 	var out []string
 	for _, s := range ss {
@@ -62,7 +62,7 @@ func brief(ss []Suggestion) string {
 func TestSuggest(t *testing.T) {
 	m := kitchenAndSea(t, 8)
 	say(t, m, "dough", "Knead flour and yeast, then the oven bakes it.")
-	say(t, m, "mast", "Ropes hold the sails of the ships.", "tag:vessel") // lacks the project alone
+	say(t, m, "mast", "Ropes hold the sails of the ships.", "tag:vessel") // This entry lacks only the project.
 	say(t, m, "taxes", "Quarterly invoices are filed electronically.")
 
 	ss, err := Suggest(t.Context(), m, SuggestOptions{})
@@ -85,7 +85,7 @@ func TestSuggest(t *testing.T) {
 		t.Errorf("the same memory gave %v, then %v, %v", ss, again, err)
 	}
 
-	// Only what is asked for: by key, by filter, by confidence.
+	// Suggestions can be limited by key, by filter and by confidence.
 	for _, tt := range []struct {
 		o    SuggestOptions
 		want string
@@ -95,7 +95,7 @@ func TestSuggest(t *testing.T) {
 			SuggestOptions{Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"mast"}}}}},
 			"mast project:harbourmaster",
 		},
-		{SuggestOptions{Keys: []string{"area"}}, ""}, // a key that nothing carries
+		{SuggestOptions{Keys: []string{"area"}}, ""}, // No entry has a label with this key.
 		{SuggestOptions{MinConfidence: 1}, ""},
 	} {
 		if ss, err := Suggest(t.Context(), m, tt.o); err != nil || brief(ss) != tt.want {
@@ -107,7 +107,7 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// What an entry names speaks where no neighbour does.
+// TestSuggestNames checks that the names in an entry's text lead to suggestions if no similar entry does.
 func TestSuggestNames(t *testing.T) {
 	m := kitchenAndSea(t, 2)
 	say(t, m, "f1", "Anchors rust.", "project:harbourmaster", "file:pkg/sea/anchor.go")
@@ -145,11 +145,11 @@ func TestSuggestNames(t *testing.T) {
 	}
 }
 
-// One project at most is proposed for an entry, and two that are as likely
-// share the odds.
+// TestSuggestDoubts checks that at most one project is suggested for an entry. If two projects are equally likely,
+// each gets about half of the confidence.
 func TestSuggestDoubts(t *testing.T) {
 	m := kitchenAndSea(t, 0)
-	for i := range 8 { // in words that are no English: none is rarer than another
+	for i := range 8 { // These words are not English, so that none is assumed to be rarer than another.
 		say(t, m, fmt.Sprintf("k%d", i), "Ovna bakna brotna melna hefna.", "project:bakery")
 		say(t, m, fmt.Sprintf("s%d", i), "Havna shipna ankna segna taura.", "project:harbourmaster")
 	}
@@ -163,8 +163,8 @@ func TestSuggestDoubts(t *testing.T) {
 	}
 }
 
-// An entry among many of a project that nothing is labelled with yet is not
-// surely of the nearest project that is.
+// TestSuggestForeign checks that the confidence is low for an entry whose project has many entries, none of which is
+// labelled yet.
 func TestSuggestForeign(t *testing.T) {
 	m := kitchenAndSea(t, 30)
 	sure := func() float64 {
@@ -197,7 +197,7 @@ func TestAccept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Changed since it was looked at: what was proposed may not hold any more.
+	// The entry changes after the suggestion, so the suggestion may be wrong now.
 	say(t, m, "mast", "Flour is cheap.")
 
 	p, _, err := Apply(t.Context(), m, PlanAccept(ss, 0.8))
@@ -229,7 +229,7 @@ func TestIsFile(t *testing.T) {
 	}
 }
 
-// A label that one entry alone has is not proposed, whatever the entry says; that of two is.
+// TestSuggestFromOneVote checks that a label is suggested only if at least two entries have it.
 func TestSuggestFromOneVote(t *testing.T) {
 	m := open(t)
 	suggested := func() []Suggestion {

@@ -1,5 +1,5 @@
-// This file completes names of entries, handoffs and profiles, and labels. It only suggests
-// completions that the client may see.
+// This file completes the names of entries, handoffs and profiles, and the values of labels. It suggests only what the
+// client may see.
 
 package mcpserver
 
@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// completeRequest suggests values that begin with the typed text, then values that contain it.
-// Names are ordered by time, newest first, and labels by the number of their entries,
+// completeRequest answers a completion request. Values that begin with the typed text come first, followed by values
+// that contain it. Names are ordered by time, newest first. Label values are ordered by their number of entries,
 // highest first.
 func (d *transport) completeRequest(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	values, err := d.completeArgument(ctx, req.Params)
@@ -34,7 +34,8 @@ func (d *transport) completeRequest(ctx context.Context, req *mcp.CompleteReques
 	return res, nil
 }
 
-// completeArgument returns all completions of an argument, best first.
+// completeArgument returns the completions for an argument, best first. The result may be longer than the protocol
+// allows.
 func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	if p.Ref == nil || !d.hasMemory() {
 		return nil, nil
@@ -64,8 +65,8 @@ func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams)
 	return nil, nil
 }
 
-// matchingValues returns the values that begin with typedText, followed by the values that contain it elsewhere. It
-// keeps the order within each group and ignores case.
+// matchingValues returns the values that begin with typedText, followed by the values that contain it elsewhere. Both
+// groups keep their order. Letter case is ignored.
 func matchingValues(values []string, typedText string) []string {
 	typedText = strings.ToLower(typedText)
 	var begin, hold []string
@@ -80,8 +81,8 @@ func matchingValues(values []string, typedText string) []string {
 	return append(begin, hold...)
 }
 
-// labelValues returns a label's values, ordered by number of entries, highest first. If project
-// is not "", only entries of that project count.
+// labelValues returns the values of a label key, ordered by their number of entries, highest first. If project is not
+// "", it counts only entries of this project.
 func (d *transport) labelValues(ctx context.Context, key, project string) ([]string, error) {
 	es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 	if err != nil {
@@ -101,8 +102,7 @@ func (d *transport) labelValues(ctx context.Context, key, project string) ([]str
 	}), nil
 }
 
-// completeTags completes the last tag of a comma-separated list, and keeps the tags before
-// it.
+// completeTags completes the last tag in a comma-separated list. The results contain the tags before it unchanged.
 func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	project := ""
 	if p.Context != nil {
@@ -125,7 +125,7 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 	return tags, nil
 }
 
-// handoffNames returns the names of all handoffs: open handoffs first, newest first.
+// handoffNames returns the names of all handoffs: first the open ones, then the taken ones, each newest first.
 func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
 	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
@@ -143,8 +143,8 @@ func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// profileNames returns the profiles that the client may name. To check a profile, it may have to
-// be read, so the check stops as soon as there are enough to show.
+// profileNames returns the profiles that the client may name. Because some profiles must be read to check this, it
+// stops as soon as it has enough names.
 func (d *transport) profileNames(typed string) ([]string, error) {
 	all, err := d.opts.Profiles.Names()
 	if err != nil {

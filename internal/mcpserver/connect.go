@@ -1,4 +1,4 @@
-// This file registers the tools of a view and executes their calls.
+// This file registers the tools that a client may use, and executes their calls.
 
 package mcpserver
 
@@ -16,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// Maximum size of an answer in bytes that clients pass to the model in full. The limit for Claude Code is set in the
-// tool's meta. For all other clients, the limit is the lowest that was measured (17 kB and more).
+// Maximum sizes, in bytes, of a tool's answer that clients pass to the model completely. For Claude Code, the tool's
+// metadata sets this limit. For other clients, it is below the lowest measured limit, which was 17 kB.
 const (
 	maxAnswerBytes       = 16_000
 	maxClaudeAnswerBytes = 200_000
-	claudeCode           = "claude-code" // Claude Code's client name
+	claudeCode           = "claude-code" // name by which Claude Code identifies itself
 )
 
-// spawnToolName is the name of the tool that runs another agent, which may take minutes. The
-// agent is stopped when the server ends.
+// spawnToolName is the name of the tool that runs a sub-agent, which may take minutes. The sub-agent is stopped when
+// the server ends.
 const spawnToolName = "spawn_sub_agent"
 
-// toolMetas are hints for Claude Code in the form of _meta: the longest answer, in characters, that Claude Code
-// passes on in full, and the tools that it always loads.
+// toolMetas contains hints for Claude Code (_meta) by tool name: the maximum number of characters of an answer that
+// Claude Code passes on completely, and which tools it always loads.
 var toolMetas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},
 	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
@@ -38,7 +38,7 @@ var toolMetas = map[string]mcp.Meta{
 	spawnToolName:         {"anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
 }
 
-// openUnrestrictedServer returns a protocol server for a client with all rights of the server.
+// openUnrestrictedServer returns a protocol server for a client that has all rights of the server.
 func (s *Server) openUnrestrictedServer(name string) (*mcp.Server, error) {
 	v, err := s.makeService(auth.Token{}, "")
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Server) openUnrestrictedServer(name string) (*mcp.Server, error) {
 	return v.openServer(name)
 }
 
-// openServer returns a protocol server for one transport.
+// openServer returns a protocol server for one transport. name is the name of the transport.
 func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	run, err := v.randomHex(8)
 	if err != nil {
@@ -67,8 +67,8 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
 			Logger:       v.opts.Logger,
-			// The tools never change, and clients are not notified when entries do. Without
-			// this value, the SDK would also offer logging, which is deprecated.
+			// The tools never change, and clients are not notified of changed entries. If this field were nil, the SDK
+			// would also offer logging, which is deprecated.
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:     &mcp.ToolCapabilities{},
 				Resources: &mcp.ResourceCapabilities{},
@@ -88,9 +88,9 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
-		// Additional properties are allowed. Otherwise a client that checks arguments against the schema would reject
-		// some arguments that the verb understands. For an unknown argument, the model would not see the verb's
-		// explanation.
+		// Allow additional properties. Otherwise, a client that checks arguments against the schema would reject some
+		// arguments that the verb accepts. For an unknown argument, the model would not see the explanation of the
+		// verb.
 		input := *t.Input
 		input.AdditionalProperties = nil
 		m.AddTool(&mcp.Tool{
@@ -107,10 +107,10 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	return m, nil
 }
 
-// toolHandler returns the handler of one tool. It answers with text only: clients that receive
-// JSON as well show the model the JSON, which lacks the fences around foreign text. An error
-// becomes a result marked as an error, so that the model reads it. The arguments are not
-// checked against the schema, because package verb accepts more than the schema allows.
+// toolHandler returns the handler of a tool. It answers only with text, because clients that also receive JSON show
+// the model the JSON, which lacks the fences around foreign text. An error is returned as a result that is marked as
+// an error, so that the model can read it. Arguments are not checked against the schema, because package verb accepts
+// more than the schema allows.
 func (d *transport) toolHandler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stampCallContext(ctx, req)

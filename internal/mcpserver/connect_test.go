@@ -1,4 +1,4 @@
-// Clients of the server over each transport.
+// This file connects clients to the server over each transport.
 
 package mcpserver
 
@@ -23,11 +23,10 @@ import (
 
 const token = "a token of some length"
 
-// versions are those that the package promises.
+// versions lists the protocol versions that the package comment promises.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// newWorkspace returns a workspace over a store in fsys and the number of times it was
-// opened.
+// newWorkspace returns a workspace for a store in fsys, and a counter of how often the store was opened.
 func newWorkspace(t *testing.T, fsys vfs.FS) (*verb.Workspace, *atomic.Int32) {
 	t.Helper()
 	var opened atomic.Int32
@@ -53,7 +52,7 @@ func newWorkspace(t *testing.T, fsys vfs.FS) (*verb.Workspace, *atomic.Int32) {
 	return &verb.Workspace{Open: get}, &opened
 }
 
-// noLeaks fails the test when goroutines outlive it. Call it first.
+// noLeaks fails the test if goroutines that were started after the call still run at the end.
 func noLeaks(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() {
@@ -62,7 +61,7 @@ func noLeaks(t *testing.T) {
 	})
 }
 
-// connect returns a client of the server, by way of one transport.
+// connect connects a client to the server over one transport.
 type connect func(t *testing.T, s *Server, version string) *mcp.ClientSession
 
 func client(t *testing.T, tr mcp.Transport, version string) *mcp.ClientSession {
@@ -102,7 +101,7 @@ func overPipes(t *testing.T, s *Server, version string) *mcp.ClientSession {
 	fromServer, toClient := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		// Not the test's context, which ends before the input does.
+		// The test's context would end before the input does.
 		err := s.ServeStdio(context.Background(), fromClient, toClient)
 		toClient.Close()
 		done <- err
@@ -139,7 +138,7 @@ func overHTTP(t *testing.T, s *Server, version string) *mcp.ClientSession {
 
 var transports = map[string]connect{"memory": overMemory, "pipes": overPipes, "http": overHTTP}
 
-// everywhere runs a test over each transport in each version of the protocol.
+// everywhere runs a test for each transport and each protocol version.
 func everywhere(t *testing.T, fn func(t *testing.T, cs *mcp.ClientSession, door string)) {
 	for name, connect := range transports {
 		for _, v := range versions {
@@ -160,7 +159,7 @@ func everywhere(t *testing.T, fn func(t *testing.T, cs *mcp.ClientSession, door 
 	}
 }
 
-// say calls a tool that must succeed and returns its answer, which is text alone.
+// say calls a tool and returns its text. It fails the test if the call fails or if the answer has other parts.
 func say(t *testing.T, cs *mcp.ClientSession, name string, args any) string {
 	t.Helper()
 	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})

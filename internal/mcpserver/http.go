@@ -1,4 +1,4 @@
-// This file serves clients over HTTP, with a view for each token, and chooses the protocol
+// This file serves clients over HTTP. Each token gets its own view of the memory. The file also handles the protocol
 // version.
 
 package mcpserver
@@ -23,24 +23,21 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// sessionTimeout is the time after which an unused session of an older protocol version
-// ends.
+// sessionTimeout is the time after which an unused session ends. Only older protocol versions have sessions.
 const sessionTimeout = 30 * time.Minute
 
-// maxViews is the maximum number of kept views. There is a view for each combination of token
-// and profile.
+// maxViews is the maximum number of cached views. Each combination of token and profile has a view.
 const maxViews = 256
 
-// Handler returns the streamable HTTP endpoint of the protocol, for requests that the guard
-// admits. It sends no CORS headers.
+// Handler returns the streamable HTTP endpoint of the protocol. It answers requests that the guard admits, and sends
+// no CORS headers.
 //
-// If the handler's pattern contains {profile}, such as /mcp/p/{profile}, the memory is bound
-// to the profile in the path. The status is 404 if there is no such profile, and 403 if the
-// server or the token is bound to a different profile. A profile is read on first use and
-// then kept.
+// If the handler's pattern contains {profile}, as in /mcp/p/{profile}, the client sees only the entries that the
+// profile in the path selects. The status is 404 if the profile does not exist, and 403 if the server or the token is
+// bound to a different profile. A profile is read when it is first used, and then cached.
 //
-// Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout
-// (120 s), but no WriteTimeout, because streams of the older protocol versions stay open.
+// The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
+// WriteTimeout, because streams of the older protocol versions stay open.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	house := &viewHandlerCache{server: s, handlersByKey: map[viewKey]*viewHandlers{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,11 +51,11 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// viewKey identifies a room.
+// viewKey identifies the handlers of a view.
 type viewKey struct{ token, profile string }
 
-// viewHandlerCache has a room for each token and profile. A session belongs to one room: it is unknown
-// with a different token or at a different path.
+// viewHandlerCache contains the handlers for each combination of token and profile. A session is known only to the
+// handlers that created it. With a different token or at a different path, it is unknown.
 type viewHandlerCache struct {
 	server *Server
 
@@ -66,10 +63,10 @@ type viewHandlerCache struct {
 	handlersByKey map[viewKey]*viewHandlers
 }
 
-// viewHandlers serves one view.
+// viewHandlers contains the HTTP handlers for one view.
 type viewHandlers struct {
 	statelessHandler, sessionHandler http.Handler
-	listSessions                     func() iter.Seq[*mcp.ServerSession] // sessions of the handler older
+	listSessions                     func() iter.Seq[*mcp.ServerSession] // lists the sessions of sessionHandler
 }
 
 func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, t auth.Token) {
@@ -85,8 +82,8 @@ func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, 
 		return
 	}
 	w = errorCodeWriter{w}
-	// The SDK supports the version without sessions only in a handler without sessions, and
-	// the older versions, with the client's name, only in a handler with them.
+	// In the SDK, only a handler without sessions supports the protocol version without sessions. Only a handler with
+	// sessions supports the older versions and knows the client's name.
 	if r.Header.Get("Mcp-Protocol-Version") >= statelessVersion {
 		room.statelessHandler.ServeHTTP(w, r)
 		return
@@ -95,9 +92,8 @@ func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, 
 	room.sessionHandler.ServeHTTP(w, r)
 }
 
-// checkBody returns an error if the IDs in a request's body could not be returned unchanged.
-// It leaves a body without messages, or one that is too long, to the SDK, which reports the
-// error: the body can be read again afterwards.
+// checkBody returns an error if an answer could not return the ID of a request unchanged. A body that contains no
+// messages or is too long is left to the SDK, which reports the error. The body can be read again afterwards.
 func checkBody(r *http.Request) *lineError {
 	if r.Method != http.MethodPost {
 		return nil
@@ -124,8 +120,8 @@ func checkBody(r *http.Request) *lineError {
 	return nil
 }
 
-// addVersionHeader sets the version header of a request that lacks it, if the request belongs to a session with a
-// protocol version that has no batches. Without the header, the SDK would assume an older version, which has batches.
+// addVersionHeader adds the header with the protocol version if the request lacks it and its session uses a version
+// without batches. Otherwise the SDK would assume an older version, which allows batches.
 func (room *viewHandlers) addVersionHeader(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {
@@ -141,7 +137,7 @@ func (room *viewHandlers) addVersionHeader(r *http.Request) {
 	}
 }
 
-// errorCodeWriter makes sure that error responses have a code (see [withErrorCode]).
+// errorCodeWriter ensures that each error response has an error code (see [withErrorCode]).
 type errorCodeWriter struct{ http.ResponseWriter }
 
 // Unwrap implements the interface that [http.ResponseController] uses.
@@ -165,7 +161,7 @@ func (w errorCodeWriter) Write(b []byte) (int, error) {
 
 var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxViews)
 
-// errorStatus returns the HTTP status for a view that could not be made.
+// errorStatus returns the HTTP status for an error that prevented a view from being created.
 func errorStatus(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
@@ -179,7 +175,8 @@ func errorStatus(err error) int {
 	return http.StatusInternalServerError
 }
 
-// findHandlers returns the room for a token and a profile. The profile is "" if the path names none.
+// findHandlers returns the handlers for a token and a profile, and creates them if necessary. profileName is "" if the
+// path contains no profile.
 func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*viewHandlers, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,7 +200,7 @@ func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*view
 		Logger:              h.server.opts.Logger,
 		SessionTimeout:      sessionTimeout,
 		MaxRequestBodyBytes: auth.MaxBody,
-		// The guard already checks the host against the allowed hosts.
+		// The guard already compares the host with the allowed hosts.
 		DisableLocalhostProtection:   true,
 		PropagateRequestCancellation: true,
 	}

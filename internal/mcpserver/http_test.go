@@ -1,4 +1,4 @@
-// Tests of who may come in over HTTP.
+// This file tests which clients may connect over HTTP.
 
 package mcpserver
 
@@ -58,7 +58,7 @@ func TestGuard(t *testing.T) {
 		for _, chunked := range []bool{false, true} {
 			var body io.Reader = strings.NewReader(c.body)
 			if chunked {
-				body = struct{ io.Reader }{body} // of a length that is not told
+				body = struct{ io.Reader }{body} // The request does not tell its length.
 			}
 			req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL, body)
 			if err != nil {
@@ -107,7 +107,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Without a token nobody comes in, whatever they send.
+// TestNoTokenSet checks that every client is refused if the server has no token, whatever the client sends.
 func TestNoTokenSet(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
 	h := New(workspace, nil).Handler(auth.Guard{})
@@ -122,9 +122,8 @@ func TestNoTokenSet(t *testing.T) {
 	}
 }
 
-// An error that the SDK gives no code has one over HTTP as over standard streams,
-// ids that no answer could have are refused, and lists of messages are by the version
-// that the session speaks.
+// TestHTTPSpeaksAsStdio checks that HTTP behaves like standard streams: each error has a code, requests with IDs that
+// cannot be returned are refused, and batches are allowed only in protocol versions that have them.
 func TestHTTPSpeaksAsStdio(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
 	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
@@ -159,7 +158,7 @@ func TestHTTPSpeaksAsStdio(t *testing.T) {
 	if _, _, said := post("", list); !strings.Contains(said, `"id":2,"error":{"code":-32603,`) {
 		t.Errorf("a call before initialize: %.200s, want the code of an internal error", said)
 	}
-	// The id of an answer is the one asked for.
+	// The answer must have the same ID as the request.
 	const ping = `{"jsonrpc":"2.0","id":%s,"method":"ping"}`
 	for _, version := range []string{"2025-11-25", "2025-03-26"} {
 		_, session, _ := post("", strings.Replace(hello, "2025-11-25", version, 1))

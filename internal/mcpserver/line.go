@@ -1,5 +1,5 @@
-// This file reads the lines of the stdio transport. An invalid line is answered with an
-// error, and the server continues.
+// This file reads messages from standard input, one in each line. An invalid line is answered with an error, and the
+// server continues with the next line.
 
 package mcpserver
 
@@ -19,31 +19,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// maxLineBytes is the maximum length of a message, in bytes.
+// maxLineBytes is the maximum length of a line in bytes.
 const maxLineBytes = 16 << 20
 
 // noBatchVersion is the first protocol version without batches (lists of messages).
 const noBatchVersion = "2025-06-18"
 
-// messageReader passes on the lines of a client that are messages. It answers a line that is not
-// JSON with error -32700 and any other invalid line with -32600. It skips empty lines.
+// messageReader reads lines from a client and passes on those that contain a valid message. It answers a line that is
+// not JSON with error -32700, and any other invalid line with error -32600. It skips empty lines.
 type messageReader struct {
 	input        *bufio.Reader
 	replyWriter  io.Writer
 	maxLineBytes int    // maximum length of a line in bytes
-	pendingLine  []byte // rest of the message that Read is returning
-	err          error  // error of in, returned after the last line
+	pendingLine  []byte // rest of the line that Read has not returned yet
+	err          error  // error of input, which Read returns after the last line
 
-	allowsBatches bool // the client speaks a version that allows batches
+	allowsBatches bool // the client uses a protocol version that allows batches
 }
 
 func newMessageReader(in io.Reader, reply io.Writer) *messageReader {
 	return &messageReader{input: bufio.NewReaderSize(in, 64<<10), replyWriter: reply, maxLineBytes: maxLineBytes}
 }
 
-// Read implements [io.Reader]. It reads from the next valid message, which is a single line with a line feed at the
-// end. Empty lines are skipped. For a line that is too long or invalid, Read writes an error to m.replyWriter and goes
-// on with the next line.
+// Read implements [io.Reader]. It returns the valid messages, each as a single line that ends in a line feed. For a
+// line that is too long or invalid, it writes an error to m.replyWriter and continues with the next line.
 func (m *messageReader) Read(p []byte) (int, error) {
 	for len(m.pendingLine) == 0 {
 		if m.err != nil {
@@ -82,12 +81,12 @@ func (m *messageReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readLine reads one line. If the line exceeds the limit, isTooLong is true and the line is nil.
+// readLine reads one line. If the line is longer than the limit, isTooLong is true and line is nil.
 func (m *messageReader) readLine() (line []byte, isTooLong bool, err error) {
 	for {
 		part, err := m.input.ReadSlice('\n')
 		isTooLong = isTooLong || len(line)+len(part) > m.maxLineBytes+2
-		if isTooLong { // the limit does not count \r\n
+		if isTooLong { // The limit does not include \r\n.
 			line = nil
 		} else {
 			line = append(line, part...)
@@ -98,9 +97,9 @@ func (m *messageReader) readLine() (line []byte, isTooLong bool, err error) {
 	}
 }
 
-// lineError is the error with which a line is answered.
+// lineError is an error with which the server answers an invalid line.
 type lineError struct {
-	id     json.RawMessage // ID of the request, in the bytes that the client wrote, or nil if the ID is not known
+	id     json.RawMessage // ID of the request as the client wrote it (nil if unknown)
 	code   int
 	reason string
 }
@@ -122,7 +121,7 @@ func (r *lineError) writeTo(w io.Writer) error {
 	return err
 }
 
-// checkLine returns the error for an invalid line, or nil if the line is valid.
+// checkLine returns the error for a line, or nil if the line is valid.
 func (m *messageReader) checkLine(line []byte) *lineError {
 	if !rawjson.Valid(line) {
 		return &lineError{
@@ -148,17 +147,17 @@ func checkMessage(b []byte) (jsonrpc.Message, *lineError) {
 		return msg, checkID(msg, b)
 	}
 	var o struct{ ID json.RawMessage }
-	_ = json.Unmarshal(b, &o) // ignore the error: without an ID, the answer has the ID null
+	_ = json.Unmarshal(b, &o) // Ignore the error: without a known ID, the answer has the ID null.
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
-		o.ID = nil // invalid as an ID: neither a string nor a number
+		o.ID = nil // The value is neither a string nor a number, so it is not a valid ID.
 	}
 	return nil, &lineError{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " +
 		err.Error()}
 }
 
-// checkID returns an error if the ID of the request in b could not be returned unchanged:
-// the SDK stores numbers as float64, rounds them to integers, and treats null like a missing
-// ID, which makes the request a notification.
+// checkID returns an error if the answer could not have the same ID as the request b. The SDK stores numbers as
+// float64 and rounds them to integers. It treats the ID null like a missing ID, so that the request becomes a
+// notification.
 func checkID(msg jsonrpc.Message, b []byte) *lineError {
 	r, asks := msg.(*jsonrpc.Request)
 	if !asks {
@@ -168,7 +167,7 @@ func checkID(msg jsonrpc.Message, b []byte) *lineError {
 		return nil
 	}
 	var o struct{ ID json.RawMessage }
-	_ = json.Unmarshal(b, &o) // cannot fail: b has been decoded before
+	_ = json.Unmarshal(b, &o) // This cannot fail, because b has been decoded before.
 	if len(o.ID) == 0 || isExactInteger(o.ID) {
 		return nil
 	}
@@ -180,13 +179,14 @@ func checkID(msg jsonrpc.Message, b []byte) *lineError {
 	}
 }
 
-// isExactInteger reports whether b is a whole number that a float64 represents exactly.
+// isExactInteger reports whether b is a whole number that a float64 can represent exactly.
 func isExactInteger(b []byte) bool {
 	n, err := strconv.ParseFloat(string(b), 64)
 	return err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53
 }
 
-// checkBatch checks a batch of messages. Their IDs must be unique.
+// checkBatch returns the error for a batch of messages, or nil if the batch is valid. The IDs of its requests must be
+// unique.
 func (m *messageReader) checkBatch(b []byte) *lineError {
 	no := func(why string) *lineError { return &lineError{code: jsonrpc.CodeInvalidRequest, reason: why} }
 	var list []json.RawMessage
@@ -211,7 +211,7 @@ func (m *messageReader) checkBatch(b []byte) *lineError {
 	return nil
 }
 
-// lockedWriter makes concurrent writes atomic.
+// lockedWriter serializes concurrent writes.
 type lockedWriter struct {
 	mu     sync.Mutex // guards w
 	writer io.Writer

@@ -1,4 +1,4 @@
-// Tests that what every client reads first is short.
+// This file tests that the list of tools, which every client reads first, is short.
 
 package mcpserver
 
@@ -16,12 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// The most tokens of a list of tools as a model reads it: names, descriptions
-// and the schemas of what they take. A client sends them with each turn of a
-// conversation; measure before raising them. The estimate is half too high for
-// JSON: tokenizers count some 1,000 for the core, and TestToolList of test/bench
-// allows 1,100. Four bytes are about a token. All bytes count with titles and
-// hints, which no model reads.
+// Maximum sizes of the list of tools. A client sends the list to the model with each turn of a conversation, so
+// measure the effect before raising a limit. maxCore and maxFull are estimated tokens of the parts that a model reads:
+// the names, descriptions and parameter schemas. For JSON, the estimate is about 50 % too high: tokenizers count about
+// 1,000 tokens for the core tools, and TestToolList in test/bench allows 1,100. maxCoreByBytes assumes four bytes per
+// token. maxCoreBytes and maxFullBytes also include titles and hints, which models do not read.
 const (
 	maxCore, maxCoreBytes = 1500, 8_000
 	maxFull, maxFullBytes = 4100, 19_000

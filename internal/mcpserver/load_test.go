@@ -1,5 +1,5 @@
-// Tests that a loaded memory profile is of one session where there are
-// sessions, and of its handle where there are none.
+// This file tests for how long a loaded memory profile is in effect. In protocol versions with sessions, it belongs to
+// the session. In versions without sessions, the client refers to it by a handle.
 
 package mcpserver
 
@@ -79,7 +79,7 @@ func TestLoadPerSession(t *testing.T) {
 	}
 }
 
-// What a session has loaded goes with it.
+// TestLoadsEndWithTheSession checks that the list of loaded profiles is removed together with its session.
 func TestLoadsEndWithTheSession(t *testing.T) {
 	d := &transport{loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
 	kept := new(mcp.ServerSession)
@@ -105,13 +105,13 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// A profile and a briefing arrive whole: in one answer where the client takes
-// it, and else in pages that every client shows whole.
+// TestLongAnswersComeInPages checks that the model receives all of a profile and of a briefing: in one answer if the
+// client accepts long answers, otherwise in pages.
 func TestLongAnswersComeInPages(t *testing.T) {
 	for _, v := range versions {
 		for _, tt := range []struct {
 			client     string
-			most, want int // bytes of an answer, and pages
+			most, want int // maximum bytes of an answer, and expected number of pages
 		}{{"claude-code", 200_000, 1}, {"codex-mcp-client", 16_000, 3}} {
 			m := strangerMemory(t, strangers[0], "harbor")
 			for i := range 90 {
@@ -175,7 +175,8 @@ func TestLongAnswersComeInPages(t *testing.T) {
 	}
 }
 
-// Over standard streams the process is the session, whatever the protocol.
+// TestLoadBindsTheProcess checks that a profile loaded over standard streams stays in effect for the whole process, in
+// each protocol version.
 func TestLoadBindsTheProcess(t *testing.T) {
 	for _, v := range versions {
 		t.Run(v, func(t *testing.T) {

@@ -1,5 +1,4 @@
-// This file implements the prompts /context, /handoff and /profile, which a person picks in
-// the client.
+// This file implements the prompts /context, /handoff and /profile, which a person chooses in the client.
 
 package mcpserver
 
@@ -25,13 +24,13 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// promptDef is a prompt: a description for clients, and a function that returns the text.
+// promptDef is a prompt: its description for clients, and the function that returns its text.
 type promptDef struct {
 	mcp.Prompt
 	makeText func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
 }
 
-// Names of prompt arguments. Their completions are in complete.go.
+// Names of prompt arguments. File complete.go completes their values.
 const (
 	argMessage   = "message"
 	argProject   = "project"
@@ -41,8 +40,8 @@ const (
 	argQuery     = "query"
 )
 
-// secondNamePrefix is the prefix of the second name of /context, for clients that have a /context
-// of their own (Qwen Code).
+// secondNamePrefix is the prefix of a second name for the prompt /context. Clients such as Qwen Code need it, because
+// they have their own command /context.
 const secondNamePrefix = "memory-"
 
 var contextPrompt = promptDef{
@@ -83,7 +82,7 @@ var handoffPrompt = promptDef{
 	makeText: (*transport).handoffText,
 }
 
-// listPrompts returns the prompts that a view offers.
+// listPrompts returns the prompts that the server offers to clients with these rights.
 func (v *clientService) listPrompts() []promptDef {
 	var ps []promptDef
 	switch {
@@ -133,11 +132,12 @@ func (v *clientService) invalidParams(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: v.explainError(err)}
 }
 
-// placeholderPattern matches the text, such as $1 or $ARGUMENTS, that some clients send for an
-// argument that the user left out.
+// placeholderPattern matches a text such as $1 or $ARGUMENTS. Some clients send it as the value of an argument that
+// the user left out.
 var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
 
-// givenArguments returns the given arguments without those that are empty or a placeholder.
+// givenArguments returns the arguments that the user gave: it leaves out empty values and placeholders. It returns an
+// error if an argument is unknown or a required one is missing.
 func (a *promptDef) givenArguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
@@ -158,7 +158,7 @@ func (a *promptDef) givenArguments(given map[string]string) (map[string]string, 
 	return args, nil
 }
 
-// maxTokensArg returns the argument max_tokens, or nil if it is not given.
+// maxTokensArg returns the value of the argument max_tokens, or nil if it was not given.
 func maxTokensArg(args map[string]string) (*int, error) {
 	s, ok := args[argMaxTokens]
 	if !ok {
@@ -171,8 +171,7 @@ func maxTokensArg(args map[string]string) (*int, error) {
 	return &n, nil
 }
 
-// contextText returns the text that "oxbow context" prints, limited to what the client may
-// see.
+// contextText returns the text of the command "oxbow context", restricted to entries that the client may see.
 func (d *transport) contextText(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	budget, err := maxTokensArg(args)
 	if err != nil {
@@ -216,12 +215,13 @@ func (d *transport) contextText(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	return text, nil
 }
 
-// splitTags returns the tags in a comma-separated list, which may be empty.
+// splitTags splits a comma-separated list of tags, which may be empty.
 func splitTags(s string) []string {
 	return slices.DeleteFunc(oxbow.SplitTags(s), func(tag string) bool { return tag == "" })
 }
 
-// profileText loads a profile, for the session if there is one.
+// profileText loads a memory profile and returns its text. If the client has a session, the profile stays loaded for
+// it.
 func (d *transport) profileText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,
@@ -243,9 +243,8 @@ func (d *transport) profileText(
 const howToHandOffText = `No handoff waits. If this is to leave the task to a later session, %s: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
 `
 
-// handoffText takes a handoff and loads its profile. A client that may only read sees the
-// handoff without taking it. A handoff that was already taken is shown again if it is
-// requested by name.
+// handoffText takes a handoff, loads its profile and returns the text. A client that may only read gets the text, but
+// the handoff stays open. A handoff that was already taken is shown again if it is requested by name.
 func (d *transport) handoffText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,
@@ -269,7 +268,7 @@ func (d *transport) handoffText(
 	return out.Text(), err
 }
 
-// homeContextPrompt is /context in a home with another memory system's layout.
+// homeContextPrompt is the prompt /context for a home with the layout of another memory system.
 var homeContextPrompt = promptDef{
 	Prompt: mcp.Prompt{Name: "context", Title: contextPrompt.Title,
 		Description: "Puts before the model what the system of this home would, and what fits the message.",
@@ -280,7 +279,7 @@ var homeContextPrompt = promptDef{
 	makeText: (*transport).homeText,
 }
 
-// homeText returns the text that "oxbow context" prints in such a home.
+// homeText returns the text of the command "oxbow context" for such a home.
 func (d *transport) homeText(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	budget, err := maxTokensArg(args)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests of prompts and what completes their arguments.
+// This file tests prompts and the completion of their arguments.
 
 package mcpserver
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// give returns the text of a prompt, or its error.
+// give requests a prompt and returns its text, or the error.
 func give(t *testing.T, cs *mcp.ClientSession, name string, args map[string]string) (string, error) {
 	t.Helper()
 	res, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name, Arguments: args})
@@ -78,7 +78,7 @@ func TestPrompts(t *testing.T) {
 						[]string{"no entry fits"},
 						[]string{"crane"},
 					},
-					// opencode asks with placeholders.
+					// opencode sends placeholders for missing arguments.
 					{
 						"context",
 						map[string]string{"message": "$1", "project": "$2", "tags": "$3", "max_tokens": "$4"},
@@ -115,7 +115,7 @@ func TestPrompts(t *testing.T) {
 						}
 					}
 				}
-				// What a person loads by a prompt is in force as if the model had.
+				// A profile that a person loads with a prompt has the same effect as one that the model loads.
 				want := map[bool]string{true: "3 of 3", false: "5 of 5"}[v < statelessVersion || name != "http"]
 				if got := say(t, cs, "list", nil); !strings.HasPrefix(got, want) {
 					t.Errorf("after /profile, list = %q, want %s", got, want)
@@ -158,8 +158,8 @@ func TestContextKeepsBudget(t *testing.T) {
 	}
 }
 
-// A handoff is taken once, with its profile, and shown again by its name. Who
-// may only read takes nothing.
+// TestHandoffPrompt checks that a handoff is taken once, together with its profile, and can be shown again by name. A
+// client that may only read does not take it.
 func TestHandoffPrompt(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
 	ctx := t.Context()
@@ -302,7 +302,7 @@ func TestCompletePrompts(t *testing.T) {
 			)
 		}
 	}
-	// Bound to a project, only profiles that have it can be named.
+	// If the client sees only one project, it can name only profiles that include the project.
 	v, err := s.makeService(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +313,7 @@ func TestCompletePrompts(t *testing.T) {
 	}
 }
 
-// Without profiles there are no prompts that need them.
+// TestPromptsWithoutProfiles checks that a server without profiles does not offer the prompts that need them.
 func TestPromptsWithoutProfiles(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
 	workspace := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}

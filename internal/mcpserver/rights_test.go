@@ -1,5 +1,4 @@
-// Tests of paths and tokens over HTTP: which profile is served where, to
-// whom, and with which tools.
+// This file tests the access over HTTP: which token may use which path, and which tools it is offered.
 
 package mcpserver
 
@@ -19,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// post sends one request and returns the answer's status, head and body.
+// post sends a request and returns the status, the headers and the body of the response.
 func post(t *testing.T, url, secret, session, body string) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
@@ -83,7 +82,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A session is of one token and one path: with another it is not found.
+// TestSessionsAreOfOneToken checks that a session can be used only with the token and the path that created it.
 func TestSessionsAreOfOneToken(t *testing.T) {
 	ts := auth.Tokens{
 		auth.New("one", "secret of the first", auth.Permissions{}),
@@ -113,7 +112,7 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 	}
 }
 
-// toolNames returns what a view offers.
+// toolNames returns the names of the tools that are offered to clients with these rights.
 func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 	t.Helper()
 	v, err := s.makeService(auth.New("it", token, r), "")
@@ -127,8 +126,8 @@ func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 	return names
 }
 
-// Who may not see all of the memory gets no tool that does, and who may not
-// write none that writes.
+// TestToolsByRights checks that a client which sees only a part of the memory gets no tool that uses the whole memory,
+// and that a read-only client gets no tool that writes.
 func TestToolsByRights(t *testing.T) {
 	around := verb.Define(verb.Tool{Verb: verb.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
 		func(context.Context, *verb.Workspace, struct{}) (verb.Reply, error) { return verb.Reply{}, nil })

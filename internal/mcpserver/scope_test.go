@@ -1,7 +1,6 @@
-// Tests that a server over a memory that is bound to a profile says
-// nothing of what is outside: every tool and every kind of resource is asked
-// for it, once with such entries there and once with others in their place,
-// and must give the same answers.
+// This file tests that a server reveals nothing about entries outside of the profile to which the memory is bound. The
+// tests call every tool and read every kind of resource, with two different memories: the entries outside of the
+// profile differ. All answers must be equal.
 
 package mcpserver
 
@@ -31,7 +30,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// harborProfiles are the profiles of a home: one of one project.
+// harborProfiles returns the profiles of a home. The profile harbor selects one project.
 func harborProfiles(t *testing.T) *profile.Set {
 	t.Helper()
 	fsys := vfs.NewMem()
@@ -51,18 +50,18 @@ func harborProfiles(t *testing.T) *profile.Set {
 	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
 }
 
-// stranger is what lies outside of the profile.
+// stranger is an entry outside of the profile.
 type stranger struct{ name, alias, project, text, later string }
 
-// strangers are two that nobody bound to the harbor may tell apart.
+// strangers contains the two entries that a client bound to the harbor must not be able to distinguish.
 var strangers = []stranger{
 	{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.",
 		"Sold to the zymurgist, with container and crane."},
 	{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."},
 }
 
-// strangerMemory holds a stranger, too. Its clock is fixed. What is sealed is of
-// the harbor, where a profile leaves it out, or of the stranger's project.
+// strangerMemory returns a memory that contains the stranger out. Its clock is fixed. The sealed entry belongs to
+// sealedProject: either to the harbor, where a profile excludes it, or to the stranger's project.
 func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
@@ -95,12 +94,13 @@ func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Mem
 	return m
 }
 
-// bounds are the ways in which a client may be bound to the harbor.
+// bounds lists the ways in which a client can be restricted to the harbor.
 var bounds = []struct {
-	name    string
-	project bool // bound to the project, not to the profile: what is sealed is seen, what is shared is not
+	name string
+	// the client is restricted to the project and not by the profile: it sees the sealed entry, but not the shared one
+	project bool
 	ro      bool
-	short   bool // asked in short runs, too
+	short   bool // also tested in short runs
 	version string
 	connect func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession
 }{
@@ -156,7 +156,7 @@ func harborOptions(o Options) *Options {
 	return &o
 }
 
-// atPath connects to a path over HTTP with a token of those rights.
+// atPath returns a function that connects a client to an HTTP path, with a token that has these rights.
 func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
 	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
 		url := serveTokens(
@@ -174,7 +174,7 @@ func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory
 	}
 }
 
-// serveTokens serves on loopback and returns where.
+// serveTokens starts an HTTP server on the loopback interface and returns its URL.
 func serveTokens(t *testing.T, s *Server, ts auth.Tokens) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -190,7 +190,8 @@ func serveTokens(t *testing.T, s *Server, ts auth.Tokens) (url string) {
 	return srv.URL
 }
 
-// probes ask each tool for what is outside, and change what is inside.
+// probes contains the arguments of calls for each tool. The calls ask for entries outside of the profile and change
+// entries inside it.
 var probes = map[string][]obj{
 	"recall": {
 		{"query": "zeppelin"}, {"query": "zepelin zymurgist"}, {"query": "crane", "explain": true},
@@ -273,7 +274,7 @@ var probes = map[string][]obj{
 	},
 }
 
-// promptProbes ask each prompt for what is outside.
+// promptProbes contains the arguments of prompts that ask for entries outside of the profile.
 var promptProbes = map[string][]map[string]string{
 	"context": {
 		{},
@@ -292,7 +293,7 @@ var promptProbes = map[string][]map[string]string{
 	"profile": {{}, {"name": "airfield"}, {"name": "nothing"}, {"name": "harbor", "query": "zeppelin"}},
 }
 
-// transcript returns all answers of a server.
+// transcript makes all calls and returns all answers of the server.
 func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	t.Helper()
 	var lines []string
@@ -354,9 +355,9 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			t.Errorf("no probe for the tool %s: say how it could be asked for what is outside", tl.Name)
 		}
 	}
-	// Those that are not offered are called, too.
+	// Also call tools that are not offered to this client.
 	names := slices.Sorted(maps.Keys(probes))
-	// A second time is in the past that the first has made.
+	// The second round sees the changes that the first round made.
 	for range rounds {
 		for _, name := range names {
 			for _, args := range probes[name] {
@@ -367,7 +368,7 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 		resources()
 		prompts()
 	}
-	// A handle that others were given gives nothing here.
+	// A handle that another client received must not give access to anything.
 	for _, handle := range []string{handleOfAirfield(t), "harbor@0-00000000", "x"} {
 		for _, name := range []string{"list", "recall_memory", "get", "history"} {
 			r, err := cs.CallTool(
@@ -380,7 +381,7 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	return lines
 }
 
-// handleOfAirfield is what a client gets that may see the airfield.
+// handleOfAirfield returns the handle that a client with access to the airfield receives.
 func handleOfAirfield(t *testing.T) string {
 	t.Helper()
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
@@ -432,7 +433,7 @@ func TestScopeTellsNothing(t *testing.T) {
 					t.Errorf("what is outside can be told apart:\n%s\n%s", a, other)
 				}
 				words := []string{"passengers.", "Sold to", "with container"}
-				if b.project { // documents are of no project
+				if b.project { // Documents belong to no project, so this client must not see them.
 					words = append(words, "I am the harbor master")
 				}
 				for _, word := range words {
@@ -441,7 +442,7 @@ func TestScopeTellsNothing(t *testing.T) {
 					}
 				}
 			}
-			// That the probes were of use: what is inside is found.
+			// Check that the probes are effective: they must find the entries inside of the profile.
 			want := []string{
 				"The crane lifts containers.",
 				`"total":`,
@@ -463,8 +464,8 @@ func TestScopeTellsNothing(t *testing.T) {
 	}
 }
 
-// What is written through the server is stamped, and a name that is taken
-// outside is refused without a word of what has it.
+// TestScopeStamps checks that written entries get the labels of the profile. A name that an entry outside of the
+// profile has is refused without any information about this entry.
 func TestScopeStamps(t *testing.T) {
 	cs := bounds[0].connect(t, strangerMemory(t, strangers[0], "harbor"), versions[1])
 	got := say(t, cs, "remember", obj{"name": "ferry", "content": "The ferry leaves at six."})
@@ -485,8 +486,8 @@ func TestScopeStamps(t *testing.T) {
 	}
 }
 
-// A sub-agent is bound by the server's own profile and by nothing else: clients
-// with narrower rights cannot start one.
+// TestOnlyTheWholeServerStartsSubAgents checks that a client with fewer rights than the server cannot start a
+// sub-agent, because a sub-agent is restricted only by the server's own profile.
 func TestOnlyTheWholeServerStartsSubAgents(t *testing.T) {
 	for _, b := range bounds {
 		t.Run(b.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Secrets in what clients write reach no file, through no tool.
+// This file tests that a secret in a client's text is never written to a file, whichever tool receives it.
 
 package mcpserver
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/layouts"
 )
 
-// planted is a key that no service has given out.
+// planted is a text with the form of a secret key. No service has issued it.
 const planted = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 
 func TestSecrets(t *testing.T) {
@@ -63,7 +63,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// noBytes fails the test where a file below a directory holds a text.
+// noBytes fails the test if a file below dir contains the text.
 func noBytes(t *testing.T, dir, text string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {

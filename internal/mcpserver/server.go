@@ -1,9 +1,8 @@
 // This file defines the server and its options.
 
-// Package mcpserver serves a memory to clients of the Model Context Protocol, over standard streams
-// or HTTP. The verbs of package verb are tools, and the entries are resources. It supports the
-// protocol versions 2026-07-28, 2025-11-25 and 2025-06-18, and all earlier versions that the SDK
-// supports.
+// Package mcpserver serves a memory to clients of the Model Context Protocol, over standard streams or HTTP. It offers
+// the verbs of package verb as tools, and the entries as resources. It supports the protocol versions 2026-07-28,
+// 2025-11-25 and 2025-06-18, and all earlier versions that the SDK supports.
 package mcpserver
 
 import (
@@ -26,59 +25,58 @@ import (
 //go:embed instructions.md
 var defaultInstructions string
 
-// Options configure a [Server]. For nil and zero fields, defaults apply.
+// Options configure a [Server]. If a field is nil or zero, a default is used.
 type Options struct {
 	Name    string // server name that clients show (default "oxbow")
 	Version string // server version (default "dev")
 
-	// Logger receives messages for the operator. It must not write to the stream of the
-	// protocol. Nil discards the messages.
+	// Logger receives messages for the operator. It must not write to standard output if the protocol uses it. Nil
+	// discards the messages.
 	Logger *slog.Logger
 
-	// Rand is the source of session IDs; default crypto/rand.
+	// Rand is the source of random session IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// DrainTimeout is how long [Server.ServeStdio] waits for the next answer after its input has
-	// ended; default two minutes.
+	// DrainTimeout is the maximum time that [Server.ServeStdio] waits for the next answer after its input has ended.
+	// The default is two minutes.
 	DrainTimeout time.Duration
 
-	// Tools are the tools for clients that see the whole memory; default are the tools of
-	// [verb.Table] in ToolSets. Clients that see a part of the memory get the default tools and
-	// recall_memory instead. An empty slice that is not nil offers no memory tools.
+	// Tools are the tools for clients that see the whole memory. By default, these are the tools of [verb.Table] in
+	// ToolSets. Clients that see only a part of the memory get the default tools and recall_memory instead. If Tools
+	// is empty but not nil, no memory tools are offered.
 	Tools []verb.Tool
-	// ToolSets are the sets of oxbow's own tools to offer; default all.
+	// ToolSets selects which of oxbow's own tools are offered. By default, all are offered.
 	ToolSets verb.VerbSets
-	// CodeTools are additional tools that work on the workspace's working tree. They are offered
-	// to clients that may see the tree's project. For other clients there is no working
-	// tree, so that files cited by entries are not checked either.
+	// CodeTools are additional tools that use the working tree of the workspace. They are offered only to clients that
+	// may see the project of the working tree. Other clients have no working tree, so files that entries cite are not
+	// checked for them either.
 	CodeTools []verb.Tool
-	// UnrestrictedTools are additional tools that reach beyond the memory, such as one that starts
-	// programs. They are offered only to clients without any restriction except Bound.
+	// UnrestrictedTools are additional tools whose effects are not limited to the memory, such as a tool that starts
+	// programs. They are offered only to clients without any restriction except BoundProfile.
 	UnrestrictedTools []verb.Tool
 
-	// Home is the home if the layout of another memory system is used, otherwise nil. Clients that
-	// see the whole memory are offered the home's context and documents.
+	// Home is the home if it has the layout of another memory system, otherwise nil. Its context and documents are
+	// offered to clients that see the whole memory.
 	Home layout.Home
-	// OmittedVerbs are the names of verbs that cannot work in the home and are not offered.
+	// OmittedVerbs are the names of verbs that do not work in this home. They are not offered as tools.
 	OmittedVerbs []string
 
-	// Profiles are the memory profiles that clients may name. Nil means that there are none.
+	// Profiles are the memory profiles that clients may name. If it is nil, there are no profiles.
 	Profiles *profile.Set
-	// BoundProfile is the profile to which the workspace's memory is already bound, or nil. If it
-	// is set, clients cannot name a different profile.
+	// BoundProfile is the profile to which the memory of the workspace is already restricted, or nil. If it is set,
+	// clients cannot name a different profile.
 	BoundProfile *profile.Resolved
-	// Rights restrict every client, in addition to Bound and the client's own rights.
+	// Rights restrict every client, in addition to BoundProfile and the client's own rights.
 	Rights auth.Permissions
 
-	// Instructions tell the model when to use Tools. The default describes verb.Table.
-	// Clients that see a part of the memory always get the default.
+	// Instructions tell the model when to use Tools. The default describes the tools of verb.Table. Clients that see
+	// only a part of the memory always get the default.
 	Instructions string
-	// ExtraInstruction is an additional line for clients that see the whole memory, for example how to
-	// get more tools.
+	// ExtraInstruction is a line that is added for clients that see the whole memory, for example how to get more
+	// tools.
 	ExtraInstruction string
-	// CautionText returns a warning about the memory that is added to each answer of a tool that
-	// reads, such as that the memory has lost changes. It returns "" if there is nothing to
-	// warn of, and may be nil.
+	// CautionText returns a warning that is added to each answer of a reading tool, for example that the memory has
+	// lost changes. It returns "" if there is no reason for a warning. It may be nil.
 	CautionText func() string
 }
 
@@ -89,8 +87,8 @@ type Server struct {
 	randMu sync.Mutex // guards opts.Rand
 }
 
-// New returns a server that offers the tools of o for the workspace. The first call that
-// needs the memory opens it. The server does not close it.
+// New returns a server that offers tools for the workspace d. The memory is opened by the first call that needs it.
+// The server does not close the memory.
 func New(d *verb.Workspace, o *Options) *Server {
 	s := &Server{}
 	if o != nil {

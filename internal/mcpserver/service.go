@@ -1,4 +1,4 @@
-// This file determines what clients with the same rights are offered.
+// This file determines what the server offers to clients, depending on their rights.
 
 package mcpserver
 
@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// clientService serves the clients that have the same rights. It contains the view of the memory for these rights,
-// and the tools that clients with these rights are offered. All tools, resources, prompts and completions access
-// the memory through the workspace of the view.
+// clientService serves all clients that have the same rights. It contains the view of the memory and the tools for
+// these rights. All tools, resources, prompts and completions access the memory only through the workspace of this
+// view.
 type clientService struct {
 	*Server
 	*rights.MemoryView
@@ -22,8 +22,8 @@ type clientService struct {
 	instructions string
 }
 
-// makeService returns the service for a token, restricted to a profile if one is named. It returns the
-// errors of [rights.Options.View].
+// makeService returns the service for a token. If profileName is not "", the service is restricted to this profile. It
+// returns the errors of [rights.Options.View].
 func (s *Server) makeService(t auth.Token, profileName string) (*clientService, error) {
 	sharedView, err := s.views.MakeView(t, profileName)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Server) makeService(t auth.Token, profileName string) (*clientService, 
 	return v, nil
 }
 
-// viewInstructions returns the instructions for the clients of the view. A view of only a part of a memory gets the
-// default instructions, because it has the default tools, and never gets the server's extra instruction.
+// viewInstructions returns the instructions for clients with these rights. If they see only a part of the memory, they
+// get the default instructions, because they have the default tools, and never the extra instruction.
 func (v *clientService) viewInstructions() string {
 	if v.IsPartial() {
 		if v.hasMemory() {
@@ -50,16 +50,16 @@ func (v *clientService) viewInstructions() string {
 	return v.opts.Instructions
 }
 
-// offeredTools returns the tools of the view. Tools of another layout see files of the whole
-// memory, and annotations belong to the project of the working tree, so only clients that
-// may see these get the tools. Tools that start programs are only for clients without
-// restrictions except the server's profile. Clients that may only read get no tools that
-// write. If the home has no memory tools, partial views and profiles have none either.
+// offeredTools returns the tools for clients with these rights. Tools of another layout read files of the whole
+// memory, so only clients that see the whole memory get them. Annotations belong to the project of the working tree,
+// so only clients that see this project get code tools. Tools that start programs are only for clients without
+// restrictions except the server's profile. Read-only clients get no tools that write. If the home has no memory
+// tools, clients that see only a part of the memory get none either.
 func (v *clientService) offeredTools() []verb.Tool {
 	sets := v.opts.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0
 	if v.IsPartial() && isLayoutHome {
-		sets = verb.VerbSets{verb.SetCore} // a client that sees only a part of a memory gets no layout tools
+		sets = verb.VerbSets{verb.SetCore} // A client that sees only a part of the memory gets no tools of the layout.
 	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {
@@ -83,19 +83,19 @@ func (v *clientService) offeredTools() []verb.Tool {
 	return slices.DeleteFunc(tools, func(t verb.Tool) bool { return slices.Contains(v.opts.OmittedVerbs, t.Name) })
 }
 
-// hasMemory reports whether clients may access the memory at all. In a home of another
-// layout, an agent may have no memory tools. It then gets no entries from resources,
-// completions or prompts either, but still the context and the documents of the home.
+// hasMemory reports whether clients may access entries. In a home with another layout, the agent may have no memory
+// tools. Then resources, completions and prompts do not contain entries either. The context and the documents of the
+// home are still available.
 func (v *clientService) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
 
-// CheckToken returns an error if a token cannot be served: the token's profile cannot be read, or
-// no memory is left that both the token and the server allow.
+// CheckToken returns an error if clients with this token cannot be served, because the token's profile cannot be read,
+// or because the token and the server together permit no part of the memory.
 func (s *Server) CheckToken(t auth.Token) error {
 	_, err := s.views.MakeView(t, "")
 	return err
 }
 
-// explainError returns the text of an error and its remedy.
+// explainError returns the text of an error, followed by its remedy.
 func (v *clientService) explainError(err error) string {
 	s := err.Error()
 	if h := verb.ErrorRemedy(err).Render(v.referenceText); h != "" {
@@ -104,8 +104,8 @@ func (v *clientService) explainError(err error) string {
 	return s
 }
 
-// referenceText returns the text of a reference for models. If the reference is to a verb that this client is not
-// offered as a tool, the text also says with which option the server offers it.
+// referenceText expresses a reference in a note for models. If the reference is to a verb that is not offered as a
+// tool, the text also names the option with which the server offers it.
 func (v *clientService) referenceText(r verb.Reference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {
@@ -126,7 +126,7 @@ func (v *clientService) referenceText(r verb.Reference) string {
 	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verbWord, strings.Join(sets, ","))
 }
 
-// offersTool reports whether the client has a tool for the verb.
+// offersTool reports whether clients with these rights are offered a tool for the verb.
 func (v *clientService) offersTool(name string) bool {
 	if v.opts.ToolSets.HasVerb(name) {
 		return true

@@ -1,5 +1,4 @@
-// This file serves one client over standard input and output, with one JSON message in each
-// line.
+// This file serves one client over standard input and output. Each line contains one JSON message.
 
 package mcpserver
 
@@ -17,17 +16,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// defaultDrainTimeout is how long the server waits for the next answer after its input has ended. It is
-// longer than the time that a write waits for the lock of the store.
+// defaultDrainTimeout is the default of [Options.DrainTimeout]. It is longer than the time that a write waits for the
+// store's lock.
 const defaultDrainTimeout = 2 * time.Minute
 
-// ServeStdio serves the client that writes to in and reads from out, until in or ctx ends. Then it
-// finishes and answers all calls that it has read. If no call is answered for [Options.DrainTimeout], it
-// answers the remaining calls with an error. ServeStdio returns nil if in has ended, and the error
-// of ctx if ctx has ended. If ctx ends while a Read of in blocks, one goroutine remains until the
-// Read returns. A line that is not a valid message is answered with an error. If writing to out
-// fails, the calls are still executed, and ServeStdio returns the error of writing at the end. Only
-// protocol messages are written to out. ServeStdio closes neither in nor out.
+// ServeStdio serves the client that writes to in and reads from out, until in ends or ctx is done. Before it returns,
+// it answers all calls that it has read. If no call is answered for [Options.DrainTimeout], it answers the remaining
+// calls with an error.
+//
+// ServeStdio returns nil if in has ended, and the error of ctx if ctx is done. If a Read of in blocks at that time,
+// one goroutine remains until Read returns. A line that is not a valid message is answered with an error. If writing
+// to out fails, the calls are still executed, and ServeStdio returns the write error at the end. It writes only
+// protocol messages to out, and closes neither in nor out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.openUnrestrictedServer(stdioDoorName)
 	if err != nil {
@@ -44,15 +44,15 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 			replyWriter:   deaf,
 			Transport: &mcp.IOTransport{
 				Reader: io.NopCloser(newMessageReader(in, deaf)), Writer: nopWriteCloser{deaf},
-				MaxLineLength: -1, // the reader messages has its own limit
+				MaxLineLength: -1, // The message reader limits the length of lines itself.
 			},
 		},
 	)
 	return cmp.Or(ctx.Err(), err, deaf.writeError())
 }
 
-// discardAfterErrorWriter writes until a write fails, and then discards everything. So the calls of a
-// client are executed even if it no longer reads the answers.
+// discardAfterErrorWriter writes until a write fails, and then discards all data without an error. Therefore the calls
+// of a client are still executed if the client no longer reads the answers.
 type discardAfterErrorWriter struct {
 	writer io.Writer
 
@@ -78,11 +78,11 @@ func (u *discardAfterErrorWriter) writeError() error {
 	return u.err
 }
 
-// stopContextKey is the context key of the context that ends when the server is to stop.
+// stopContextKey is the key under which a context contains the context that is done when the server must stop.
 type stopContextKey struct{}
 
-// withServerStop returns a context that also ends when the server is to stop. It is for
-// calls that would delay the stop for long.
+// withServerStop returns a context that is also done when the server must stop. Calls that take long use it, so that
+// they do not delay the end of the server.
 func withServerStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if stop, ok := ctx.Value(stopContextKey{}).(context.Context); ok {
@@ -95,14 +95,14 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// drainTransport is a transport that delays the end of input until all calls are answered. Otherwise the SDK would
-// cancel all running calls at the end of input, and a client that writes calls and closes the pipe would get no
-// answers. A call that the client has cancelled is not answered, as the protocol requires.
+// drainTransport is a transport that reports the end of input only after all calls are answered. Otherwise the SDK
+// would cancel all running calls at the end of input. A client that writes its calls and then closes the pipe would
+// get no answers. A call that the client has cancelled is not answered, as the protocol requires.
 type drainTransport struct {
 	mcp.Transport
-	stopContext   context.Context // when it ends, no more messages are read
-	answerTimeout time.Duration   // how long to wait for the next answer after the end of input
-	replyWriter   io.Writer       // for errors that the SDK does not write
+	stopContext   context.Context // when it is done, no more messages are read
+	answerTimeout time.Duration   // maximum time to wait for the next answer after the end of input
+	replyWriter   io.Writer       // receives errors that the SDK does not send
 }
 
 func (t *drainTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -126,18 +126,18 @@ type drainConn struct {
 	replyWriter   io.Writer
 	stopContext   context.Context
 	answerTimeout time.Duration
-	answerSent    chan struct{} // receives after each answer; capacity 1
+	answerSent    chan struct{} // receives a value after each answer (capacity 1)
 	closed        chan struct{} // closed by Close
-	closeOnce     sync.Once     // makes sure that closed is closed only once
+	closeOnce     sync.Once     // ensures that closed is closed only once
 
 	mu        sync.Mutex
-	openCalls map[jsonrpc.ID]pendingCall // calls that were read and are not answered yet
+	openCalls map[jsonrpc.ID]pendingCall // calls that were read but not answered yet
 }
 
-// pendingCall is the state of a call that is not answered yet.
+// pendingCall is the state of a call that was not answered yet.
 type pendingCall struct {
-	isCancelled bool // cancelled by the client
-	isAnswering bool // the answer is being written
+	isCancelled bool // the client has cancelled the call
+	isAnswering bool // the answer is being written now
 }
 
 func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -164,8 +164,8 @@ func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// duplicateIDError is the answer to a call with the ID of a call that is still unanswered. The
-// SDK would silently drop such a call.
+// duplicateIDError is the answer to a call whose ID a call without an answer already has. The SDK would drop such a
+// call without an answer.
 var duplicateIDError = &lineError{
 	code: jsonrpc.CodeInvalidRequest,
 	reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id " +
@@ -183,7 +183,7 @@ func (c *drainConn) isDuplicate(msg jsonrpc.Message) bool {
 	return isOpen
 }
 
-// recordCall records a call, or that the client cancels a call.
+// recordCall records a call that was read, or that the client has cancelled a call.
 func (c *drainConn) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,8 +204,8 @@ func (c *drainConn) recordCall(r *jsonrpc.Request) {
 	}
 }
 
-// awaitCalls waits until all calls are answered that the client has not cancelled. It gives
-// up if no answer is written within c.answerTimeout.
+// awaitCalls waits until all calls are answered, except those that the client has cancelled. It gives up if no answer
+// is written within c.answerTimeout.
 func (c *drainConn) awaitCalls(ctx context.Context) {
 	timer := time.NewTimer(c.answerTimeout)
 	defer timer.Stop()
@@ -224,7 +224,7 @@ func (c *drainConn) awaitCalls(ctx context.Context) {
 	}
 }
 
-// unansweredCalls returns the IDs of the calls for which the client waits.
+// unansweredCalls returns the IDs of the calls whose answers the client still expects.
 func (c *drainConn) unansweredCalls() (ids []jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,11 +236,11 @@ func (c *drainConn) unansweredCalls() (ids []jsonrpc.ID) {
 	return ids
 }
 
-// abandonTimeout is how long the server tries to tell a client which calls it gave up. The client
+// abandonTimeout is the maximum time for telling the client which calls were given up. It is short because the client
 // may have stopped reading.
 const abandonTimeout = time.Second
 
-// abandonCalls answers the calls for which the client still waits with an error.
+// abandonCalls answers all calls that are still unanswered with an error.
 func (c *drainConn) abandonCalls(ctx context.Context) {
 	told := make(chan struct{})
 	go func() {
@@ -262,7 +262,7 @@ func (c *drainConn) abandonCalls(ctx context.Context) {
 	}
 }
 
-// Write writes a message. Each call is answered once; further answers are dropped.
+// Write writes a message. If a call already has an answer, a further answer is dropped.
 func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
@@ -273,7 +273,8 @@ func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		err = c.Connection.Write(ctx, withErrorCode(r))
 	}
 	c.mu.Lock()
-	delete(c.openCalls, r.ID) // only after the answer is written, because the server ends when no call is open
+	// Remove the call only after its answer was written, because the server ends when no call is open.
+	delete(c.openCalls, r.ID)
 	c.mu.Unlock()
 	select {
 	case c.answerSent <- struct{}{}:
@@ -282,9 +283,8 @@ func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// claimAnswer reports whether the answer to id should be written, and marks the call as being
-// answered. An answer without a valid ID belongs to a message that is not a call, and is
-// always written.
+// claimAnswer reports whether an answer should be written, and marks the call as being answered. An answer without a
+// valid ID does not belong to a call and is always written.
 func (c *drainConn) claimAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -297,8 +297,8 @@ func (c *drainConn) claimAnswer(id jsonrpc.ID) bool {
 	return true
 }
 
-// withErrorCode returns the response. An error with code 0 gets the JSON-RPC code for an internal error,
-// because the SDK writes code 0 for errors without a code.
+// withErrorCode returns the response. If its error has the code 0, it returns a copy with the JSON-RPC code for
+// internal errors, because the SDK uses 0 for errors without a code.
 func withErrorCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
 	if r.Error == nil {

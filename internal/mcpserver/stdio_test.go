@@ -1,5 +1,4 @@
-// Tests of the standard-stream transport as a process sees it: bytes in, bytes
-// out, and an end.
+// This file tests the transport over standard streams as another process sees it: its input, its output and its end.
 
 package mcpserver
 
@@ -24,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// script is what a client of the older protocol writes: a handshake and calls.
+// script returns the input of a client of an older protocol version: a handshake, followed by the calls.
 func script(calls ...string) string {
 	var b strings.Builder
 	b.WriteString(
@@ -37,7 +36,7 @@ func script(calls ...string) string {
 	return b.String()
 }
 
-// answers decodes what a server wrote, by id; every line must be JSON-RPC.
+// answers decodes the output of a server and returns the answers by request ID. Every line must be JSON-RPC.
 func answers(t *testing.T, out string) map[int]json.RawMessage {
 	t.Helper()
 	got := map[int]json.RawMessage{}
@@ -62,7 +61,8 @@ func answers(t *testing.T, out string) map[int]json.RawMessage {
 	return got
 }
 
-// A client that writes all its calls and closes the pipe gets all its answers.
+// TestStdioAnswersBeforeItEnds checks that a client which writes all its calls and closes the pipe receives all
+// answers.
 func TestStdioAnswersBeforeItEnds(t *testing.T) {
 	noLeaks(t)
 	workspace, _ := newWorkspace(t, vfs.NewMem())
@@ -97,8 +97,8 @@ func TestStdioNoInput(t *testing.T) {
 	}
 }
 
-// A call that hangs does not keep the server for ever after the end of its input, and
-// the client is told. The clock is a test's: nothing is waited for.
+// TestStdioEndsWithACallOpen checks that the server ends even if a call never returns, and that the client is told.
+// The test uses a fake clock, so it does not wait.
 func TestStdioEndsWithACallOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
@@ -122,8 +122,7 @@ func TestStdioEndsWithACallOpen(t *testing.T) {
 	})
 }
 
-// slowMemory answers the first call at once, and each call after it a while later than
-// the one before, as on a busy machine.
+// slowMemory delays calls like a busy machine: each call waits one step longer than the call before.
 type slowMemory struct {
 	m    *oxbow.Memory
 	step time.Duration
@@ -139,8 +138,8 @@ func (s *slowMemory) open(ctx context.Context, _ verb.Access) (*oxbow.Memory, er
 	}
 }
 
-// Calls that were read are finished and answered, however long all of them take, if
-// each takes less than its limit; the calls that the client cancelled are not waited for.
+// TestStdioFinishesSlowCalls checks that all calls that were read are answered, as long as the time between two
+// answers stays below the limit. The server does not wait for calls that the client cancelled.
 func TestStdioFinishesSlowCalls(t *testing.T) {
 	var calls []string
 	for i := range 200 {
@@ -177,7 +176,7 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 				)
 				io.WriteString(w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4000}}`+
 					"\n")
-				synctest.Wait() // all were read
+				synctest.Wait() // Now all calls have been read.
 				tt.input(w, stop)
 				if err := <-done; err != tt.want {
 					t.Errorf("ServeStdio = %v, want %v", err, tt.want)
@@ -217,7 +216,7 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 	}
 }
 
-// brokenWriter takes one answer, and fails from then on, as a pipe whose reader is gone.
+// brokenWriter accepts one answer. All later writes fail, as for a pipe whose reader has ended.
 type brokenWriter struct{ n int }
 
 func (b *brokenWriter) Write(p []byte) (int, error) {
@@ -228,7 +227,7 @@ func (b *brokenWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a client sent is done even if it does not read the answers.
+// TestStdioClientStopsReading checks that the calls of a client are executed even if it no longer reads the answers.
 func TestStdioClientStopsReading(t *testing.T) {
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -254,7 +253,7 @@ func TestStdioClientStopsReading(t *testing.T) {
 	storetest.Close(t, m)
 }
 
-// A call with the id of one that is open is refused in words.
+// TestStdioIDTwice checks that a call is refused with an explanation if an unanswered call has the same ID.
 func TestStdioIDTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		workspace := &verb.Workspace{Open: func(ctx context.Context, _ verb.Access) (*oxbow.Memory, error) {
@@ -302,12 +301,12 @@ func TestStdioReadFails(t *testing.T) {
 	}
 }
 
-// A line that is no message is answered, and the server goes on.
+// TestStdioBadLines checks that an invalid line is answered with an error, and that the server continues.
 func TestStdioBadLines(t *testing.T) {
 	list := `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`
 	for name, c := range map[string]struct {
 		line, id string
-		code     int // 0 for no answer
+		code     int // error code; 0 if there is no answer
 	}{
 		"word":          {line: "hello", code: -32700},
 		"byte order":    {line: "\ufeff" + list, code: -32700},
@@ -370,7 +369,7 @@ func TestStdioBadLines(t *testing.T) {
 	}
 }
 
-// Version 2025-03-26 has lists of messages.
+// TestStdioLists checks that protocol version 2025-03-26 allows batches of messages.
 func TestStdioLists(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
 	ping := `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
@@ -387,7 +386,7 @@ func TestStdioLists(t *testing.T) {
 	}
 }
 
-// A cancelled call is not answered; calls next to it are.
+// TestStdioCancelled checks that a cancelled call is not answered, and that other calls are.
 func TestStdioCancelled(t *testing.T) {
 	noLeaks(t)
 	asked := make(chan struct{})

@@ -1,4 +1,4 @@
-// This file determines the session, the author and the workspace of a call.
+// This file determines the session, the author and the workspace of each call.
 
 package mcpserver
 
@@ -16,32 +16,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// statelessVersion is the first version of the protocol without sessions.
+// statelessVersion is the first protocol version without sessions.
 const statelessVersion = "2026-07-28"
 
-// stdioDoorName is the name of the stdio transport in [oxbow.Source].
+// stdioDoorName is the name of the transport over standard streams in [oxbow.Source].
 const stdioDoorName = "mcp"
 
-// transport is one way by which clients connect: the standard streams of one client, or HTTP
-// for all clients of one view.
+// transport is a connection of clients: one client over standard streams, or all clients over HTTP that have the same
+// rights.
 type transport struct {
 	*clientService
 	door rights.AgentDoor // "mcp" or "http"
 
-	stdioProfiles verb.LoadedProfiles // profiles loaded by the process, for standard streams
+	stdioProfiles verb.LoadedProfiles // profiles that the process has loaded, for standard streams
 
-	mu              sync.Mutex // guards loaded
+	mu              sync.Mutex // guards loadedBySession
 	loadedBySession map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
-// sessionWorkspace returns the workspace with the profiles that the session has loaded. Over
-// standard streams, the process is the session, in every version of the protocol. Over HTTP,
-// a version without sessions has no loaded profiles, because the requests may come from many
-// conversations.
+// sessionWorkspace returns a workspace with the profiles that the session has loaded. Over standard streams, the whole
+// process counts as one session, in every protocol version. Over HTTP, a version without sessions has no loaded
+// profiles, because requests may come from many conversations.
 func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	if d.door.DoorName != stdioDoorName {
-		w.Dir = "" // the client may run on a different machine
+		w.Dir = "" // The client may run on a different machine, so its directory is unknown.
 	}
 	switch {
 	case w.Profiles == nil:
@@ -53,8 +52,8 @@ func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *ver
 	return &w
 }
 
-// loadedProfiles returns the profiles that a session has loaded. The entry is removed when the
-// session is garbage-collected, because the SDK has no callback for its end.
+// loadedProfiles returns the profiles that a session has loaded. They are dropped when the session is
+// garbage-collected, because the SDK does not report the end of a session.
 func (d *transport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
@@ -72,7 +71,7 @@ func (d *transport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	return l
 }
 
-// stampContext returns a context that records the author of changes.
+// stampContext returns a context that contains the author of changes: the transport and the client.
 func (d *transport) stampContext(
 	ctx context.Context,
 	ss *mcp.ServerSession,
@@ -85,7 +84,7 @@ func (d *transport) stampContext(
 	return d.door.StampContext(ctx, d.Workspace, ss.ID(), name)
 }
 
-// stampCallContext is like stampContext for a tool call. The source then also names the client's session.
+// stampCallContext is like stampContext for the call of a tool. Its source also names the client's session.
 func (d *transport) stampCallContext(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	ctx, c := d.stampContext(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {
@@ -95,9 +94,8 @@ func (d *transport) stampCallContext(ctx context.Context, req *mcp.CallToolReque
 	return verb.WithCaller(ctx, c)
 }
 
-// requestCaller returns the known facts about the client session that makes a call. The
-// directory is known only over standard streams, because an HTTP client may run on a different
-// machine.
+// requestCaller returns what is known about the session that makes a call. The working directory is known only over
+// standard streams, because an HTTP client may run on a different machine.
 func (d *transport) requestCaller(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {

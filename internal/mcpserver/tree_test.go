@@ -1,5 +1,4 @@
-// Tests of a server that runs for long over files that people edit: an
-// edit shows in the next answer.
+// This file tests a long-running server whose files people edit. The next answer must contain each edit.
 
 package mcpserver
 
@@ -24,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// treeServer is a server of a home in a directory, with the dialect's own tools
-// and those of oxbow whose names are free.
+// treeServer returns a server for a home in dir. It offers the tools of the layout, and those tools of oxbow whose
+// names are still free.
 func treeServer(t *testing.T, d layout.Dialect, dir string) *Server {
 	t.Helper()
 	fsys, err := vfs.Dir(dir)
@@ -67,14 +66,15 @@ func treeServer(t *testing.T, d layout.Dialect, dir string) *Server {
 	return New(workspace, &Options{Tools: tools, Home: h})
 }
 
-// Each session is compared with what it was shown itself.
+// TestSessionsAreShownTheirOwn checks that a write is compared with what the same session was shown, and not with what
+// another session was shown.
 func TestSessionsAreShownTheirOwn(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "memory", "MEMORY.md")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte("of one\n"), 0o644); err != nil { // by a person
+	if err := os.WriteFile(file, []byte("of one\n"), 0o644); err != nil { // A person writes the file.
 		t.Fatal(err)
 	}
 	s := treeServer(t, entryfiles.Dialect(), dir)
@@ -98,7 +98,7 @@ func TestSessionsAreShownTheirOwn(t *testing.T) {
 		return textOf(res), res.IsError
 	}
 	one, two := open(), open()
-	if said, refused := memory(one, "of one\n"); refused { // says what stands
+	if said, refused := memory(one, "of one\n"); refused { // The session writes the text that the file already has.
 		t.Fatal(said)
 	}
 	if said, refused := memory(two, "of two\n"); !refused || !strings.Contains(said, "of one") {
@@ -128,9 +128,9 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		layout layout.Dialect
-		file   string // of the n-th entry
+		file   string // path of the file of entry n
 		text   func(content string) string
-		search string // its own tool that looks for words
+		search string // tool of the layout that searches for words
 	}{
 		{entryfiles.Dialect(), "memory/entries/e%d.md", func(c string) string {
 			return "---\nname: entry\n---\n" + c + "\n"
@@ -139,7 +139,7 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 			return c + "\n"
 		}, "search_memory"},
 	} {
-		for _, files := range []int{1, 80} { // the more are watched, where the system can
+		for _, files := range []int{1, 80} { // The larger directory is watched if the system supports it.
 			t.Run(fmt.Sprint(tt.layout.Name, " ", files), func(t *testing.T) {
 				dir := t.TempDir()
 				for i := range files - 1 {

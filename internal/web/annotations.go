@@ -95,7 +95,7 @@ func annotationsPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// noTreeNotice is the page content if the server has no working tree.
+// noTreeNotice returns the content of the page if the server has no working tree.
 func noTreeNotice() g.Node {
 	return page.EmptyNotice(
 		"These pages were not started in a repository.",
@@ -116,7 +116,7 @@ func fileLink(file string, text ...g.Node) g.Node {
 	return h.A(h.Href(page.Root+"annotations?"+url.Values{"file": {file}}.Encode()), g.Group(text))
 }
 
-// annotatedFilePage shows a file with each annotation in the margin of its first line.
+// annotatedFilePage returns the page of a file. It shows each annotation next to its first line.
 func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
 	out, err := annotations.Blame(c.ctx, c.workspace, annotations.BlameIn{File: file})
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
 	return s, nil
 }
 
-// annotationHitsPage shows the annotations that a query found.
+// annotationHitsPage returns a page with the annotations that match a query.
 func (c *pageRequest) annotationHitsPage(s screen, query string) (reply, error) {
 	limit := 50
 	out, err := annotations.GetAnnotations(
@@ -187,12 +187,12 @@ func (c *pageRequest) annotationHitsPage(s screen, query string) (reply, error) 
 	return s, nil
 }
 
-// annotationPlace names the file and the line of an annotation.
+// annotationPlace returns the file and the line of an annotation.
 func annotationPlace(a annotations.Annotation) g.Node {
 	return h.P(fileLink(a.File, page.IsolatedText(a.File)), h.Textf(", line %d", a.StartLine))
 }
 
-// annotationNote shows an annotation below its place, which is nil on the file's own page.
+// annotationNote shows an annotation below its place. On the page of a file, place is nil.
 func (c *pageRequest) annotationNote(a annotations.Annotation, place g.Node) g.Node {
 	by := a.ByActor
 	if a.Agent != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// redirectToSaved returns a redirect to a saved entry's page, with the verb's notes.
+// redirectToSaved returns a redirect to the page of a saved entry. The page shows the notes of the verb.
 func redirectToSaved(out verb.RememberOut) redirect {
 	to := redirect{path: page.EntryPath(out.Name)}
 	if out.Outcome != "unchanged" {

@@ -1,5 +1,4 @@
-// This file provides an archive of sessions for the tests of pages, and tests that hostile texts are
-// escaped.
+// This file provides an archive of sessions for the tests of pages, and tests that texts with markup are escaped.
 
 package web
 
@@ -72,10 +71,11 @@ func skeleton(shown string) string {
 	return strings.Join(elements.FindAllString(shown, -1), "")
 }
 
-// harmless fails the test if a hostile text appears as markup or reverses the direction of the text.
+// harmless fails the test if the hostile text appears as markup, or reverses the direction of the text.
 func (b *browser) harmless(shown string) {
 	b.t.Helper()
-	shown = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(shown, "") // contains the text unchanged
+	// remove text fields, which contain the text unchanged
+	shown = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(shown, "")
 	for _, bad := range []string{"<script>alert", "<img", "\u202e", "' onclick=x \" <!--"} {
 		if strings.Contains(shown, bad) {
 			b.t.Errorf("a hostile text came through: %q in\n%s", bad, shown)
@@ -90,7 +90,7 @@ func (b *browser) token() {
 	b.post(page.Root+"enter", map[string][]string{"token": {token}}, http.StatusOK)
 }
 
-// bound returns a browser that sees one project.
+// bound returns a browser that only sees the entries of one project.
 func bound(t *testing.T) *browser {
 	return open(t, auth.Permissions{Projects: []string{"harbor"}})
 }

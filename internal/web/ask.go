@@ -1,5 +1,5 @@
-// This file explains on the page Find, on demand, how recall ranks entries for a query, what a hook
-// would do with the query, and why a given entry is not among the hits.
+// This file explains results on the page Find, if the user asks for it: how recall ranks entries for a query, what a
+// hook would show for it, and why an entry is not among the hits.
 
 package web
 
@@ -39,7 +39,7 @@ func explanationPath(q, missed string) string {
 	return "find?" + v.Encode()
 }
 
-// explanationLink is a link to the explanation of a query, if the page does not show it.
+// explanationLink returns a link to the explanation of a query. It returns nil if the page shows the explanation.
 func (c *pageRequest) explanationLink(query string) g.Node {
 	if c.formValue("explain") != "" {
 		return nil
@@ -47,7 +47,8 @@ func (c *pageRequest) explanationLink(query string) g.Node {
 	return h.P(h.A(h.Href(page.Root+explanationPath(query, "")), h.Text("Explain these results")))
 }
 
-// explanationSection explains the shown hits of a query, if the address asks for an explanation.
+// explanationSection explains why a query finds the shown hits. It returns nil if the address does not ask for an
+// explanation.
 func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Node {
 	if c.formValue("explain") == "" {
 		return nil
@@ -75,7 +76,7 @@ func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Nod
 	)
 }
 
-// scoreTable shows the parts of a score. It returns nil if the entry has no explanation.
+// scoreTable returns a table with the parts of a score, or nil if the entry has no explanation.
 func scoreTable(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {
@@ -112,7 +113,7 @@ func numberCell(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// hookAnswerPreview shows how a hook would answer if the question were a prompt.
+// hookAnswerPreview shows what a hook would show to a model if the question were a prompt.
 func (c *pageRequest) hookAnswerPreview(q, project string) g.Node {
 	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: q, Project: project, Explain: true})
 	if err != nil {
@@ -131,10 +132,11 @@ func (c *pageRequest) hookAnswerPreview(q, project string) g.Node {
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.IsolatedText(out.Text))), hookAnswerTable(out)}
 }
 
-// hookAnswerTexts says what an agent gets by each answer of the gate.
+// hookAnswerTexts contains, for each answer of the gate, what an agent gets.
 var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
 
-// hookAnswerTable lists the units that the gate considered, with the strength and the floor of each unit.
+// hookAnswerTable lists the units that the gate considered. For each, it shows the strength and the strength that
+// would be required.
 func hookAnswerTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {

@@ -42,10 +42,10 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discardRest reads the rest of the body.
+// discardRest reads and ignores the rest of the body.
 func (b *uploadBody) discardRest() {
 	_, _ = io.Copy(
 		io.Discard,
 		io.LimitReader(b.ReadCloser, maxDrainedBytes),
-	) // ignore the error: the browser may have gone
+	) // ignore the error, because the browser may have disconnected
 }

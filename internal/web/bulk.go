@@ -12,7 +12,7 @@ import (
 // selectedEntries returns the entries that the form selects. If the field "all" is set, these are all entries that
 // match the form's query, otherwise the ticked entries. If no entry is ticked, selectedEntries returns an error.
 func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
-	_ = c.formValue("name") // reads the form
+	_ = c.formValue("name") // parse the form
 	if c.formValue("all") != "" {
 		if q := c.formValue("q"); q != "" {
 			in.Filters = []string{q}
@@ -30,7 +30,7 @@ func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
 	return in, err
 }
 
-// maxForgotten is the maximum number of entries that one form forgets.
+// maxForgotten is the maximum number of entries that a form can forget at once.
 const maxForgotten = 500
 
 // selectedNames returns the names of the entries that the form selects, at most maxForgotten.
@@ -93,7 +93,7 @@ func forgetTickedEntries(c *pageRequest) (reply, error) {
 	return to, err
 }
 
-// forgetEntries forgets entries and returns a redirect that names the changes. It fails only if
+// forgetEntries forgets entries, and returns a redirect to a page that shows the changes. It returns an error only if
 // nothing was forgotten.
 func (c *pageRequest) forgetEntries(names []string) (to redirect, err error) {
 	for _, name := range names {

@@ -1,5 +1,5 @@
-// This file handles one request of a signed-in browser: the form values, the browser's rights, and
-// the redirect that answers a form.
+// This file handles a request of a browser that is signed in. It reads values of forms, checks the rights of the
+// browser, and implements the redirect that follows a form.
 
 package web
 
@@ -22,25 +22,25 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// handler answers one request. An error becomes an error page that includes the remedy.
+// handler handles a request. An error becomes an error page that says how to solve the problem.
 type handler func(c *pageRequest) (reply, error)
 
-// pageRequest is one request, with the memory as this browser may see it.
+// pageRequest is a request, together with the part of the memory that the browser may see.
 type pageRequest struct {
-	ctx               context.Context // stamped with the session's source
+	ctx               context.Context // context of the request, which contains the source for changes
 	r                 *http.Request
-	now               time.Time // in the time zone in which dates are shown
+	now               time.Time // time of the request, in the time zone in which dates are shown
 	view              *rights.MemoryView
 	workspace         *verb.Workspace
 	actor             oxbow.Actor
 	feed              *history.ChangeFeed
-	version           string // oxbow's version
-	isSample          bool   // the memory is a sample that is deleted at the end
-	forbidsFileWrites bool   // pages may not write files
+	version           string // version of oxbow
+	isSample          bool   // the memory is a sample that will be deleted when the server ends
+	forbidsFileWrites bool   // pages must not write files
 	hasSeveralUsers   bool   // several people may sign in
 
-	caches  *caches  // shared by all calls of the server
-	uploads *uploads // shared by all calls of the server
+	caches  *caches  // shared by all requests to the server
+	uploads *uploads // shared by all requests to the server
 }
 
 // reply is the result of a handler, such as a [screen] or a [redirect].
@@ -48,7 +48,7 @@ type reply interface {
 	send(c *pageRequest, w http.ResponseWriter, a page.Assets)
 }
 
-// accessSummary names the part of the memory that this browser sees, and oxbow's version.
+// accessSummary returns a text that names the part of the memory that this browser may see, and the version of oxbow.
 func (c *pageRequest) accessSummary() string {
 	s := "The whole memory"
 	if c.view.Rights.ReadOnly || c.view.IsPartial() {
@@ -60,11 +60,12 @@ func (c *pageRequest) accessSummary() string {
 	return s + ". oxbow " + c.version
 }
 
-// maxChangesSearched is the number of recent changes in which [call.changeNotice] looks for a form's change.
+// maxChangesSearched is the number of recent changes among which [pageRequest.changeNotice] looks for the change of a
+// form.
 const maxChangesSearched = 50
 
-// changeNotice shows the changes that a form has made, with a button to undo them, and the form's message. It returns
-// nil for requests other than GET, and if the query has neither.
+// changeNotice shows the changes that a form made, with a button to undo them, and the message of the form. It returns
+// nil if the query contains neither, and for requests other than GET.
 func (c *pageRequest) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
@@ -108,8 +109,8 @@ func (c *pageRequest) changeNotice() g.Node {
 		page.Hidden(append(fields, "back", c.currentPath())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
 }
 
-// currentPath returns the path and query of this page, relative to [page.Root] and without the parameters of a notice,
-// so that a form can return to it.
+// currentPath returns the path and query of this page, so that a form can return to it. The path is relative to
+// [page.Root]. The parameters of a notice are left out.
 func (c *pageRequest) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")
@@ -122,11 +123,11 @@ func (c *pageRequest) currentPath() string {
 	return here
 }
 
-// returnPath returns the page that a form was sent from, relative to [page.Root]. It is "",
-// the start page, if the form names no page of this server.
+// returnPath returns the page from which a form was sent, relative to [page.Root]. If the form names no page of this
+// server, it is "", which is the start page.
 func (c *pageRequest) returnPath() string { return localPath(c.formValue("back")) }
 
-// localPath returns to if it leads to a page of this server, otherwise "".
+// localPath returns the path if it leads to a page of this server, otherwise "".
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	isRelative := err == nil && !u.IsAbs() && u.Host == "" && !strings.HasPrefix(to, "/")
@@ -139,13 +140,13 @@ func localPath(to string) string {
 	return to
 }
 
-// redirect leads a browser on after a form, to a path below [page.Root] such as
-// "entries/deploy". That page shows the change with a button to undo it.
+// redirect sends a browser to another page after a form. The page is a path below [page.Root], such as
+// "entries/deploy". It shows the change of the form, with a button to undo it.
 type redirect struct {
-	path           string   // includes the query
+	path           string   // path including the query
 	changeNumber   uint64   // number of the change that the form made (0 if it made no change)
 	earlierChanges []uint64 // earlier changes of the same form
-	message        string   // further text for the person (may be empty)
+	message        string   // text that is also shown (may be empty)
 
 	importSession string // run of an import, which the person can undo (may be empty)
 }
@@ -182,13 +183,13 @@ func (c *pageRequest) canDecideAsPerson() bool {
 	return c.actor == oxbow.Person && c.mayWrite() && !c.view.IsPartial()
 }
 
-// revertLink links to the page that reverts a session.
+// revertLink returns a link to the page that reverts a session.
 func revertLink(session, text string) g.Node {
 	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+
 		url.Values{"session": {session}}.Encode()), h.Text(text))
 }
 
-// viewer is who looks at the page.
+// viewer describes the person or program that looks at the page.
 func (c *pageRequest) viewer() page.Viewer {
 	return page.Viewer{Now: c.now, Actor: c.actor, HasSeveralUsers: c.hasSeveralUsers}
 }
@@ -196,13 +197,13 @@ func (c *pageRequest) viewer() page.Viewer {
 // mayWrite reports whether this browser may change the memory.
 func (c *pageRequest) mayWrite() bool { return !c.view.Rights.ReadOnly }
 
-// pathName returns the name in the path, as [page.EntryPath] writes it.
+// pathName returns the entry name in the path of the request (see [page.EntryPath]).
 func (c *pageRequest) pathName() string { return strings.TrimSpace(c.r.PathValue("name")) }
 
-// formValue returns a field of the form or query, without spaces around it.
+// formValue returns the value of a field of the form or query, without surrounding spaces.
 func (c *pageRequest) formValue(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
 
-// base returns the version that the form was made for, or nil if the form has no valid
+// base returns the version of the entry for which the form was made. It returns nil if the form contains no valid
 // version.
 func (c *pageRequest) base() *uint64 {
 	v, err := strconv.ParseUint(c.formValue("version"), 10, 64)
@@ -212,7 +213,7 @@ func (c *pageRequest) base() *uint64 {
 	return &v
 }
 
-// formNumber returns a field as a number, or def if the field is not a number.
+// formNumber returns the value of a field as a number, or def if it is not a number.
 func (c *pageRequest) formNumber(name string, def int) int {
 	if n, err := strconv.Atoi(c.formValue(name)); err == nil {
 		return n

@@ -1,4 +1,4 @@
-// This file keeps results that a large memory makes slow, until the memory changes.
+// This file caches results that take long to compute for a large memory. They are valid until the memory changes.
 
 package web
 
@@ -10,28 +10,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// caches are the results that all calls of a server share.
+// caches contains the results that all requests to a server share.
 type caches struct {
 	heldEntries changeCache[labels.HeldOut]
 	dailyStats  changeCache[maintenance.DailyOut]
 	nameChecks  changeCache[maintenance.NameCheck]
 }
 
-// changeCache keeps one result for each view until the memory changes. The zero cache is empty.
+// changeCache contains one result for each view. The result is valid until the memory changes. The zero changeCache is
+// empty.
 type changeCache[T any] struct {
 	mu           sync.Mutex
 	resultByView map[*rights.MemoryView]cachedResult[T]
 }
 
-// cachedResult is a result that was read after a change of the memory.
+// cachedResult is a result for the memory after a certain change.
 type cachedResult[T any] struct {
 	change uint64
 	key    string
 	result T
 }
 
-// get returns the result for a view after a change. Results with other keys are different results. If the result is not
-// kept, or the number of the change is 0, get calls read. The result is shared and must not be modified.
+// get returns the result for a view after a change. Different keys have different results. If the result is not in the
+// cache, or the number of the change is 0, get calls read. The result is shared and must not be modified.
 func (c *changeCache[T]) get(view *rights.MemoryView, change uint64, key string, read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	kept, ok := c.resultByView[view]

@@ -20,7 +20,7 @@ import (
 // maxChangedShown is the maximum number of entries in the section.
 const maxChangedShown = 10
 
-// changedSection is the section about texts that agents changed, or nil if there are none.
+// changedSection returns the section with texts that agents changed, or nil if there are none.
 func (c *pageRequest) changedSection() g.Node {
 	limit := maxChangedShown
 	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Limit: &limit})
@@ -39,8 +39,8 @@ func (c *pageRequest) changedSection() g.Node {
 		))
 }
 
-// changedEntryNotice is the notice on the page of an entry whose text an agent changed, or nil if no
-// change waits for a decision.
+// changedEntryNotice returns the notice on the page of an entry whose text an agent changed. It returns nil if there
+// is no change about which a person must decide.
 func (c *pageRequest) changedEntryNotice(name string) g.Node {
 	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Name: name})
 	if err != nil || len(out.Entries) == 0 {
@@ -109,7 +109,7 @@ func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, did string) g.N
 		})}
 }
 
-// changedEntryTitle is the name of the entry, as a link if it leads to an entry.
+// changedEntryTitle returns the name of the entry. It is a link if the entry exists.
 func (c *pageRequest) changedEntryTitle(e review.ChangedEntry) g.Node {
 	switch {
 	case e.NewName != "":

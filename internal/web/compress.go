@@ -1,5 +1,5 @@
-// This file compresses texts for browsers that accept it. Cookies are not sent to requests of other
-// sites, so the length of a compressed page tells them nothing.
+// This file compresses responses if the browser accepts it. Requests that other sites cause contain no cookies, so
+// that the length of a compressed page reveals nothing to these sites.
 
 package web
 
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// minCompressedBytes is the size in bytes from which a text is compressed.
+// minCompressedBytes is the minimum size in bytes of a text that is compressed.
 const minCompressedBytes = 1000
 
-// withCompression runs the handler with a writer that compresses texts, if the browser accepts it.
+// withCompression calls handle with a writer that compresses texts, if the browser accepts compressed responses.
 func withCompression(w http.ResponseWriter, r *http.Request, handle func(http.ResponseWriter)) {
 	if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
 		handle(w)
@@ -38,12 +38,12 @@ func acceptsGzip(header string) bool {
 // gzipWriter compresses the body if the first write is a long part of a text.
 type gzipWriter struct {
 	http.ResponseWriter
-	status int // not written yet if 0 < status
+	status int // status that has not been written yet (0 if there is none)
 	out    io.Writer
 	gz     *gzip.Writer
 }
 
-// WriteHeader delays the header until the first write decides about compression.
+// WriteHeader stores the status. It is written when the first write decides whether the body is compressed.
 func (z *gzipWriter) WriteHeader(status int) { z.status = status }
 
 func (z *gzipWriter) Write(p []byte) (int, error) {
@@ -66,7 +66,7 @@ func (z *gzipWriter) Write(p []byte) (int, error) {
 	return z.out.Write(p)
 }
 
-// isCompressibleText reports whether a Content-Type is text, but not a stream of events.
+// isCompressibleText reports whether a content type is text. Streams of events do not count as text.
 func isCompressibleText(contentType string) bool {
 	return strings.HasPrefix(contentType, "text/") && !strings.HasPrefix(contentType, "text/event-stream")
 }

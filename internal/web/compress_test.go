@@ -22,7 +22,7 @@ func TestCompression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Accept-Encoding", accepted) // the client does not decompress then
+		r.Header.Set("Accept-Encoding", accepted) // with this header, the client does not decompress responses
 		resp, err := b.client.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-// This file is the page Context: the exact bytes that a model would receive, and the entries
-// for which the budget had no room.
+// This file implements the page Context. It shows the exact text that a model would receive, and the entries that
+// exceed the budget.
 
 package web
 
@@ -17,7 +17,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// The events at which oxbow adds memory to a model's context.
+// These are the events at which oxbow adds memory to the context of a model.
 const (
 	eventStart   = "session start"
 	eventPrompt  = "prompt"
@@ -97,7 +97,7 @@ func (c *pageRequest) startContext() (g.Node, error) {
 	}, nil
 }
 
-// startNotesTable lists the notes in the block of a new session, each with a reason.
+// startNotesTable lists the notes in the text for a new session. It shows a reason for each.
 func startNotesTable(notes []injection.StartEntry) g.Node {
 	if len(notes) == 0 {
 		return nil
@@ -156,8 +156,7 @@ func (c *pageRequest) promptContext() (g.Node, error) {
 	return g.Group{contextSection(out.Text, out.Tokens, ""), page.Section("why", "Why", hookAnswerTable(out))}, nil
 }
 
-// contextSection shows the text that a model receives. If it is empty, the page shows
-// noneReason instead.
+// contextSection shows the text that a model receives. If the text is empty, it shows noneReason.
 func contextSection(text string, tokens int, noneReason string) g.Node {
 	if text == "" {
 		return page.EmptyNotice(noneReason, nil)
@@ -179,8 +178,7 @@ func contextSection(text string, tokens int, noneReason string) g.Node {
 	)
 }
 
-// selectionTable lists the entries in a selection, and the entries for which the budget had
-// no room.
+// selectionTable lists the entries in a selection, and the entries that exceed the budget.
 func selectionTable(out verb.SelectionOut) g.Node {
 	var in, cut []g.Node
 	for _, p := range out.Context.Parts {

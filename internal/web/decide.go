@@ -13,7 +13,7 @@ import (
 
 func approveEntry(c *pageRequest) (reply, error) {
 	name := c.pathName()
-	if base := c.base(); base != nil { // approve only the version that the page showed
+	if base := c.base(); base != nil { // approve only the version that the page has shown
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 		if err == nil && e.Version != *base {
 			err = &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}

@@ -1,5 +1,5 @@
-// This file edits an entry. A form saves over the version that it was made for. If somebody
-// else saved first, a page shows both texts.
+// This file implements the page that edits an entry. The form replaces the version for which it was made. If somebody
+// else has changed the entry since, a page shows both texts.
 
 package web
 
@@ -24,7 +24,7 @@ func editPage(c *pageRequest) (reply, error) {
 	return c.editFormPage(e.Entry, entryFormValues(e.Entry), "Save", 0), nil
 }
 
-// editFormPage returns the page with the edit form, which is bound to the version of e.
+// editFormPage returns the page with the form that edits the version e of an entry.
 func (c *pageRequest) editFormPage(e verb.Entry, t formValues, save string, status int, notices ...g.Node) screen {
 	at := page.EntryPath(e.Name)
 	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)),
@@ -74,7 +74,7 @@ func saveEdit(c *pageRequest) (reply, error) {
 	if err != nil {
 		return c.editFormPage(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
 	}
-	if in.Content == "" { // without content, remember keeps the old text only if labels change too
+	if in.Content == "" { // if the content is empty, remember would keep the old text when labels change as well
 		in.Content = *now.Content
 	}
 	out, err := verb.Remember(c.ctx, c.workspace, in)

@@ -1,4 +1,4 @@
-// This file is the page of one entry, with text, facts, and the forms for changes.
+// This file implements the page of an entry. It contains the text, facts, and forms for changes.
 
 package web
 
@@ -24,7 +24,7 @@ func entryPage(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
-	if e.ShownTurns > 0 { // drop the note about usage, which the facts show already
+	if e.ShownTurns > 0 { // leave out the note about usage, because the facts contain it
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
 	text, cut := page.RenderMarkdown(*e.Content)
@@ -69,8 +69,8 @@ func rawLink(name, text string) g.Node {
 	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
-// heldBackNotice says why an entry is withheld from models, and lets a person approve it. It
-// returns nil if the entry is not held back.
+// heldBackNotice says why models do not get an entry, and contains a button to approve it. It returns nil if models
+// get the entry.
 func (c *pageRequest) heldBackNotice(e verb.Entry) g.Node {
 	if e.Trust == "" {
 		return nil

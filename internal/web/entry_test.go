@@ -1,4 +1,4 @@
-// This file tests the page of an entry and the forms that change the entry.
+// This file tests the page of an entry, and the forms that change it.
 
 package web
 
@@ -60,7 +60,7 @@ func TestEdit(t *testing.T) {
 	if got := b.content("deploy"); !strings.Contains(got, "Fridays") {
 		t.Errorf("after undo: %q", got)
 	}
-	// If the form cannot be saved, it is shown again with the input.
+	// If the form cannot be saved, it is shown again with the values that were entered.
 	shown = b.submit(
 		b.get(at("deploy", "/edit"), http.StatusOK),
 		"Save",
@@ -93,7 +93,7 @@ func TestConflict(t *testing.T) {
 		"ONE\ntwo\nthree\nfour\nFIVE",
 	)
 
-	// If a third person has saved in between, "mine" does not replace the version that was not shown.
+	// If a third person has saved in the meantime, the version that the page did not show is not replaced.
 	b.submit(
 		b.get(at("n", "/edit"), http.StatusOK),
 		"Save",

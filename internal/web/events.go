@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// eventStream is a reply that lasts until the browser disconnects or the server stops.
+// eventStream is a reply that sends events until the browser disconnects or the server stops.
 type eventStream struct{ listener *history.ChangeListener }
 
 func eventsPage(c *pageRequest) (reply, error) {
@@ -27,7 +27,7 @@ func (s eventStream) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) 
 		if err != nil {
 			return err
 		}
-		name := "ready" // sent if the change touches nothing that this browser may see
+		name := "ready" // event for a change of entries that this browser may not see
 		if n.IsReset {
 			name = "reset"
 		} else if len(n.Changes) > 0 {

@@ -1,4 +1,4 @@
-// This file tests that an open page is notified of changes.
+// This file tests that open pages are notified of changes.
 
 package web
 

@@ -1,5 +1,4 @@
-// This file counts the labels that the found entries share, and shows them as links that
-// narrow the query.
+// This file counts the labels of the found entries. It shows them as links that add a filter to the query.
 
 package web
 
@@ -20,18 +19,18 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// facet is a group of filters, with the number of entries that each would leave. A count of
-// 0 means that it was not counted.
+// facet is a group of filters. For each filter, it contains the number of entries that the query would find with it,
+// or 0 if these were not counted.
 type facet struct {
 	title  string
-	counts map[string]int // by filter, such as project:oxbow
+	counts map[string]int // numbers by filter, such as project:oxbow
 }
 
-// maxFacetValues is the maximum number of filters shown for a facet, those with the highest
-// counts first.
+// maxFacetValues is the maximum number of filters that are shown for a facet. The filters with the largest numbers are
+// shown.
 const maxFacetValues = 8
 
-// maxCountedList is the longest list that is read in full to count its labels.
+// maxCountedList is the maximum length of a list whose entries are read to count their labels.
 const maxCountedList = 2000
 
 // facetsOfHits counts the labels of search hits.
@@ -61,9 +60,8 @@ func facetsOfHits(hits []verb.Entry) []facet {
 	return []facet{project, tag, kind, by, trust}
 }
 
-// facetsOfList counts the labels of a listed selection if that is cheap: the store keeps
-// counts for the whole memory, and a short list is read in full. For a longer list, the
-// filters have no counts.
+// facetsOfList counts the labels of the listed entries if this is fast: for the whole memory, the store knows the
+// numbers, and a short list is read completely. For a longer list, the filters have no numbers.
 func (c *pageRequest) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	fs := []facet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},
@@ -72,7 +70,7 @@ func (c *pageRequest) facetsOfList(q string, list verb.ListOut) ([]facet, error)
 		return nil, nil
 	}
 	if q == "" {
-		// Stats fails for a partial view; then there are no counts
+		// Stats returns an error if the browser only sees a part of the memory; then there are no numbers
 		if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
 				for v, n := range counts {
@@ -100,8 +98,7 @@ func (c *pageRequest) facetsOfList(q string, list verb.ListOut) ([]facet, error)
 // filterTerm returns a filter as it is written in a query.
 func filterTerm(key, value string) string { return key + ":" + page.QuoteValue(value) }
 
-// facetLists shows the facets as links. The link of a filter that the query already has
-// removes it.
+// facetLists shows the filters as links. If the query already contains a filter, its link removes the filter.
 func facetLists(f findResult) g.Node {
 	var out g.Group
 	for i, fc := range f.facets {

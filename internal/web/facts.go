@@ -1,5 +1,5 @@
-// This file shows the facts about an entry: who wrote the entry and how, which files the entry
-// cites, and how often models have seen the entry.
+// This file shows facts about an entry: who wrote it and how, which files it cites, and how often models were shown
+// it.
 
 package web
 
@@ -58,7 +58,7 @@ func (c *pageRequest) entryFacts(e verb.GetOut, past bool) g.Node {
 		citationList(e.Citations))
 }
 
-// writtenFactLabel is the name of the time at which an entry's current version was stored.
+// writtenFactLabel returns a description of the time at which the present version of an entry was stored.
 func writtenFactLabel(e verb.Entry) string {
 	switch {
 	case e.Source.Actor == string(oxbow.Imported):
@@ -69,7 +69,7 @@ func writtenFactLabel(e verb.Entry) string {
 	return "Changed"
 }
 
-// doorNames maps the interface through which an entry was written to its name on pages.
+// doorNames contains, for each interface through which an entry can be written, its name on pages.
 var doorNames = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages",
 	"hook": "a hook of its client", "http": "the HTTP API", "": ""}
 
@@ -115,8 +115,7 @@ func citationList(refs []verb.FileRef) g.Node {
 // maxNearEntries is the maximum number of similar entries on a page.
 const maxNearEntries = 4
 
-// similarEntries lists entries that a search for the name and the first 200 bytes of the entry
-// finds.
+// similarEntries lists the entries that a search for the name and the first 200 bytes of the entry finds.
 func (c *pageRequest) similarEntries(e verb.GetOut) g.Node {
 	if strings.TrimSpace(*e.Content) == "" {
 		return nil

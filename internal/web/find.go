@@ -1,5 +1,5 @@
-// This file is the page Find: the entries that a query selects, or all entries, with facets
-// that narrow the query.
+// This file implements the page Find. It shows the entries that a query selects, or all entries, and links that add a
+// filter to the query.
 
 package web
 
@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	listPageSize = 25  // entries on a page of a list
-	hitPageSize  = 20  // entries on a page of a search
-	maxHits      = 200 // hits of a search that can be paged through
+	listPageSize = 25  // number of entries on a page of a list
+	hitPageSize  = 20  // number of entries on a page of a search
+	maxHits      = 200 // maximum number of hits on all pages of a search
 )
 
-// findResult is the result that a page of Find shows.
+// findResult is the result of a query on the page Find.
 type findResult struct {
 	query        string
-	isListing    bool // newest first, because the query has no words
+	isListing    bool // the query has no words, so that the entries are listed, newest first
 	entries      []verb.Entry
-	total        int // size of the whole list
-	nextOffset   int // offset of the list's next page
+	total        int // number of entries in the whole list
+	nextOffset   int // offset of the next page in the list
 	hasMore      bool
 	facets       []facet
 	emptyReasons []verb.Note
@@ -43,7 +43,7 @@ type findResult struct {
 func findPage(c *pageRequest) (reply, error) {
 	f, err := c.search(c.formValue("q"))
 	s := screen{title: "Find", navPath: "find", isLive: true}
-	if errors.Is(err, oxbow.ErrInvalid) { // the person may still be typing a filter
+	if errors.Is(err, oxbow.ErrInvalid) { // the person may not have finished typing a filter
 		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query has an error."), errorNotice(err))}
 		return s, nil
 	}
@@ -70,8 +70,7 @@ func findPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// search runs a query. A query of filters only lists the entries; a query with words ranks
-// them.
+// search executes a query. If the query contains words, the entries are ranked. Otherwise they are only listed.
 func (c *pageRequest) search(q string) (findResult, error) {
 	limit, offset := listPageSize, max(0, c.formNumber("offset", 0))
 	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
@@ -122,7 +121,7 @@ func (c *pageRequest) search(q string) (findResult, error) {
 	return f, nil
 }
 
-// countText says how many entries were found.
+// countText returns a text that says how many entries were found.
 func (f findResult) countText() string {
 	switch {
 	case f.total == 0:
@@ -148,7 +147,7 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))),
 		)
 	}
-	if len(f.entries) == 0 { // the offset is beyond the last page
+	if len(f.entries) == 0 { // the offset is behind the last page
 		return page.EmptyNotice("There are no results on this page.", f.emptyReasons)
 	}
 	withScores := c.formValue("explain") != ""
@@ -170,8 +169,7 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 		page.Hidden("back", c.currentPath()), bulkActions(f), rows), pager}
 }
 
-// bulkActions has the buttons that change the ticked entries, or all entries that a list of filters
-// selects.
+// bulkActions shows the buttons that change the ticked entries, or all entries that the filters select.
 func bulkActions(f findResult) g.Node {
 	return h.FieldSet(h.Class("bulk"),
 		h.Legend(h.Class("hidden"), h.Text("Change the ticked entries")),
@@ -190,7 +188,7 @@ func bulkActions(f findResult) g.Node {
 			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget"))))
 }
 
-// maxSuggestedLabels is the maximum number of suggestions for a label.
+// maxSuggestedLabels is the maximum number of labels that are suggested.
 const maxSuggestedLabels = 100
 
 // suggestedLabelTerms returns the projects and tags of the found entries, for suggestions. It returns at most

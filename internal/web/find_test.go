@@ -1,4 +1,4 @@
-// This file tests Find, and actions on several entries at once.
+// This file tests the page Find, and actions on several entries at once.
 
 package web
 

@@ -26,8 +26,8 @@ var errNoFolders = verb.Advise(
 	"run oxbow ui on the machine that has the notes",
 )
 
-// folderSection lists the folders, with the forms that change them. It returns nil if this browser may not see them,
-// or if the memory is not in a file.
+// folderSection lists the directories, with forms that change the list. It returns nil if this browser may not see
+// them, or if the memory is not in a file.
 func (c *pageRequest) folderSection() g.Node {
 	if c.view.IsPartial() || c.workspace.Place == nil {
 		return nil
@@ -57,7 +57,7 @@ func (c *pageRequest) folderSection() g.Node {
 	return append(body, followForm())
 }
 
-// folderRow shows a folder, its problems and the button that stops following it.
+// folderRow shows a directory, its problems, and a button to stop following it.
 func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	how := "read only"
 	if f.Write {
@@ -75,7 +75,7 @@ func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 			page.PostButton("transfer/unfollow", "", "Stop following", "folder", f.Name))))
 }
 
-// followForm asks for a directory.
+// followForm returns a form that asks for a directory.
 func followForm() g.Node {
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"transfer/folder"),
 		page.InputField("dir", "Directory on the machine that runs this server", "", h.Required(),
@@ -86,7 +86,7 @@ func followForm() g.Node {
 			h.Span(h.Class("hint"), h.Text("The notes wait in the inbox for your approval."))))
 }
 
-// followFolder registers a folder and brings its notes in.
+// followFolder starts to follow a directory, and imports its notes.
 func followFolder(c *pageRequest) (reply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders
@@ -106,13 +106,13 @@ func followFolder(c *pageRequest) (reply, error) {
 	return redirect{path: "transfer", message: said}, nil
 }
 
-// changeCountsText says how many notes a comparison changed.
+// changeCountsText returns a text that says how many notes a comparison changed.
 func changeCountsText(ch *folders.FolderChange) string {
 	return page.Plural(ch.Added, "note") + " added, " + page.Plural(ch.Updated, "note") + " updated, " +
 		page.Plural(ch.Forgotten, "note") + " forgotten."
 }
 
-// compareFolders compares all folders with the memory.
+// compareFolders compares all directories with the memory.
 func compareFolders(c *pageRequest) (reply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders
@@ -132,7 +132,7 @@ func compareFolders(c *pageRequest) (reply, error) {
 	return redirect{path: "transfer", message: said}, nil
 }
 
-// unfollowFolder stops following a folder. Its notes stay in the memory.
+// unfollowFolder stops following a directory. Its notes stay in the memory.
 func unfollowFolder(c *pageRequest) (reply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// TestFolders follows a directory, brings an edit in, and stops following it, all on the page.
+// TestFolders follows a directory, imports an edit, and stops following the directory, all on the page.
 func TestFolders(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	home := b.placed()

@@ -1,4 +1,4 @@
-// This file forgets an entry. The page of a forgotten entry offers to restore it.
+// This file implements the page that forgets an entry. The page of a forgotten entry contains a button to restore it.
 
 package web
 

@@ -1,4 +1,5 @@
-// This file builds the form with the parts of an entry, and converts a sent form to the arguments of remember.
+// This file builds a form with the parts of an entry, and converts a form that was sent to arguments of the verb
+// remember.
 
 package web
 
@@ -16,10 +17,11 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// formField is a field of the form, with the name of its argument in remember.
+// formField is a field of the form. key is the name of the argument of remember.
 type formField struct{ name, label, hint, key string }
 
-// formFields lists all fields of the form except the text. A field with several values has one value on each line.
+// formFields lists all fields of the form except the text. In a field with several values, each value is on its own
+// line.
 var formFields = []formField{
 	{"project", "Project", "", oxbow.LabelProject},
 	{"tags", "Tags", "One per line, or separated by commas.", oxbow.LabelTag},
@@ -28,8 +30,7 @@ var formFields = []formField{
 	{"confidence", "Confidence", "From 0 to 1, or empty.", oxbow.LabelConfidence},
 }
 
-// formValues maps the names of the form's fields to their text. The text of the entry has
-// the name "content".
+// formValues contains the values of a form by the names of its fields. The name of the entry's text is "content".
 type formValues map[string]string
 
 // entryFormValues returns the form values that show an entry.
@@ -43,7 +44,7 @@ func entryFormValues(e verb.Entry) formValues {
 	return t
 }
 
-// readForm returns the sent form values. Browsers end lines with CR LF, which it turns into
+// readForm returns the values of the form that was sent. It replaces CR LF by LF, because browsers end lines with CR
 // LF.
 func (c *pageRequest) readForm() formValues {
 	t := formValues{}
@@ -68,7 +69,7 @@ func splitValues(s string) (vs []string) {
 	return vs
 }
 
-// isUnchanged reports whether a field is unchanged from base, apart from the kind of line ending.
+// isUnchanged reports whether a field is the same as in base, apart from line endings.
 func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
@@ -153,11 +154,11 @@ func (t formValues) inputFields() g.Node {
 	return append(out, h.Div(h.Class("fields"), side))
 }
 
-// multiValueFields are the parts of an entry that have one value a line.
+// multiValueFields are the fields in which each line contains a value.
 var multiValueFields = []string{"tags", "related_files", "aliases"}
 
-// textArea returns a field of several lines. The text begins with an extra newline, because
-// browsers drop the first one.
+// textArea returns a field with several lines. Its text begins with an additional line break, because browsers ignore
+// the first one.
 func textArea(name, value string, rows int, more ...g.Node) g.Node {
 	return h.Textarea(
 		h.ID(strings.ReplaceAll(name, "_", "-")),

@@ -1,5 +1,4 @@
-// This file shows handoffs: the records of unfinished work that one session leaves for the
-// next.
+// This file shows handoffs. A handoff describes unfinished work of a session for the next session.
 
 package web
 
@@ -77,9 +76,8 @@ func handoffPath(name string) string {
 	return "handoffs/" + strings.TrimPrefix(page.EntryPath(name), "entries/")
 }
 
-// handoffPage is the page of one handoff. It shows the text that the next session gets, without the texts
-// of the profile and the skills that the handoff names, because not every browser has the right to see
-// them.
+// handoffPage is the page of a handoff. It shows the text that the next session gets, but not the texts of the profile
+// and the skills that the handoff names, because some browsers must not see them.
 func handoffPage(c *pageRequest) (reply, error) {
 	name := c.pathName()
 	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: true})

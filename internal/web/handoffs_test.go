@@ -142,7 +142,7 @@ func TestAnnotations(t *testing.T) {
 		_ = res.Body.Close()
 	}
 
-	b = open(t, auth.Permissions{Kinds: []string{"note"}}) // must not see the working tree
+	b = open(t, auth.Permissions{Kinds: []string{"note"}}) // this browser must not see the working tree
 	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
 	for _, path := range []string{"annotations", "annotations?file=pool.go"} {

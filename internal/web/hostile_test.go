@@ -1,4 +1,4 @@
-// This file tests that no entry changes the structure of a page that shows it.
+// This file tests that the content of an entry cannot change the structure of a page.
 
 package web
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// payloads contains texts that would change a page that does not escape them.
+// payloads contains texts that would change a page if they were not escaped.
 var payloads = []string{
 	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `'><b>`,
 	`</textarea><script>1</script>`, `</pre></main><h1>owned</h1>`, `</title><script>1</script>`,
@@ -43,8 +43,8 @@ var (
 	localLink = regexp.MustCompile(`^(/ui/|#main$|https?://e\.example|mailto:)`)
 )
 
-// sound returns an error if a page has tags that are not closed or not expected, attributes that run
-// scripts, or links to another server.
+// sound returns an error if a page contains unclosed or unexpected tags, attributes that run scripts, or links to
+// another server.
 func sound(shown string) error {
 	shown = strings.TrimPrefix(shown, "<!doctype html>")
 	tags := anyTag.FindAllStringSubmatch(shown, -1)

@@ -1,5 +1,5 @@
-// This file is the inbox: proposals of sessions, and entries that are held back from models
-// until a person approves them.
+// This file implements the inbox. It shows proposals of sessions, and entries that models do not get until a person
+// approves them (held entries).
 
 package web
 
@@ -78,7 +78,7 @@ func inboxPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// proposalRows shows proposals below a common head, at most maxInboxRows.
+// proposalRows shows at most maxInboxRows proposals below a common heading.
 func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	ofSession := map[string][]string{}
 	var waiting []string
@@ -105,7 +105,7 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	return rows
 }
 
-// listProposals lists the proposals. It returns none if no archive of sessions is kept.
+// listProposals lists the proposals. If there is no archive of sessions, there are none.
 func (c *pageRequest) listProposals(all bool) (review.InboxOut, error) {
 	if c.workspace.Sessions == nil {
 		return review.InboxOut{}, nil
@@ -113,7 +113,7 @@ func (c *pageRequest) listProposals(all bool) (review.InboxOut, error) {
 	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: all})
 }
 
-// rejectedNotice says which proposals were just rejected, with a button to reopen them.
+// rejectedNotice shows the proposals that were just rejected, with a button to reopen them.
 func (c *pageRequest) rejectedNotice() []g.Node {
 	ids := c.r.URL.Query()["rejected"]
 	if len(ids) == 0 || !c.mayWrite() {
@@ -127,7 +127,7 @@ func (c *pageRequest) rejectedNotice() []g.Node {
 		page.Plural(len(ids), "proposal")+".")), page.PostButton("inbox/reopen", "", "Undo", fields...))}
 }
 
-// proposalPage is the page of one proposal: the conversation around it, and similar entries.
+// proposalPage is the page of a proposal. It shows the conversation around it, and similar entries.
 func proposalPage(c *pageRequest) (reply, error) {
 	p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
@@ -243,15 +243,15 @@ func acceptProposal(c *pageRequest) (reply, error) {
 	return redirect{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
 }
 
-// errEditRejected is returned if a person edited a text and then rejected it: only one of
-// the two can be intended.
+// errEditRejected is returned if a person edited a text and then rejected it, because only one of them can be
+// intended.
 var errEditRejected = verb.Advise(
 	verb.Invalidf("you edited this text and then rejected it; nothing was done"),
 	"approve it with your edit, or take the edit back and reject it",
 )
 
 func dropProposals(c *pageRequest) (reply, error) {
-	_ = c.formValue("id") // reads the form
+	_ = c.formValue("id") // parse the form
 	ids := c.r.PostForm["id"]
 	if len(ids) == 1 && c.r.PostForm.Has("content") {
 		p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: ids[0]})
@@ -284,7 +284,7 @@ func dropProposals(c *pageRequest) (reply, error) {
 }
 
 func reopenProposals(c *pageRequest) (reply, error) {
-	_ = c.formValue("id") // reads the form
+	_ = c.formValue("id") // parse the form
 	out, err := review.ReopenProposals(c.ctx, c.workspace, review.DropProposalsIn{IDs: c.r.PostForm["id"]})
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func reopenProposals(c *pageRequest) (reply, error) {
 // the text, it saves and approves the edited text.
 func approveHeldEntry(c *pageRequest) (reply, error) {
 	name := c.formValue("name")
-	if c.actor != oxbow.Person { // a program: Approve refuses this before anything is changed
+	if c.actor != oxbow.Person { // a program may not approve; Approve returns the error before anything is changed
 		out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
 		return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, err
 	}
@@ -365,8 +365,7 @@ func forgetHeldEntry(c *pageRequest) (reply, error) {
 	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// importGroupRows shows each import that waits for approval as one row. The first of these rows
-// has number first.
+// importGroupRows shows a row for each import that waits for approval. The number of the first row is first.
 func (c *pageRequest) importGroupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 	if len(groups) > 0 {
 		rows = append(rows, h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(h.Text("Whole imports")))))

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// hold adds an entry of an agent that has read the web, so that the entry is held.
+// hold adds an entry by an agent that has read the web, so that it must be approved.
 func (b *browser) hold(name, content string) {
 	b.t.Helper()
 	ctx := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Agent})
@@ -56,7 +56,7 @@ func TestInboxProposals(t *testing.T) {
 	if n := b.entries(); n != 0 {
 		t.Errorf("%d entries after undo", n)
 	}
-	b.has(shown, "run the linter", "staging port is 8443", "undone") // the entry waits again
+	b.has(shown, "run the linter", "staging port is 8443", "undone") // the entry waits for approval again
 	if strings.Count(shown, ">Reject<") != 2 {
 		t.Errorf("not both can be rejected:\n%s", shown)
 	}
@@ -282,7 +282,7 @@ func TestInboxSets(t *testing.T) {
 		t.Errorf("the page shows %d lines of a text, want 6", n)
 	}
 	whole := b.get(page.Root+"inbox/held/one", http.StatusOK)
-	if n := strings.Count(whole, "A line of one."); n != 80 { // the text, and the field for editing
+	if n := strings.Count(whole, "A line of one."); n != 80 { // once as text, and once in the field for editing
 		t.Errorf("the page of a held entry shows %d lines", n)
 	}
 	b.get(page.Root+"inbox/held/unknown", http.StatusNotFound)

@@ -1,4 +1,4 @@
-// This file approves an import's entries: all of them, or the entries with a label.
+// This file approves the entries of an import: all of them, or those with a certain label.
 
 package web
 

@@ -1,4 +1,4 @@
-// This file builds the rows of the inbox, and the form with which a person decides about one.
+// This file builds the rows of the inbox, and the forms with which a person decides about them.
 
 package web
 
@@ -19,14 +19,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxInboxRows is the maximum number of rows that the page shows of each kind.
+// maxInboxRows is the maximum number of rows of each kind on the page.
 const maxInboxRows = 30
 
-// stateOpen is the state of a proposal that has never been decided.
+// stateOpen is the state of a proposal about which nobody has decided.
 const stateOpen = "open"
 
-// isUndecided reports whether a proposal of that state waits for a decision. A proposal
-// whose decision was undone waits again.
+// isUndecided reports whether a proposal with this state waits for a decision. This includes proposals whose decision
+// was undone.
 func isUndecided(state string) bool { return state == stateOpen || state == "undone" }
 
 // cannotDecideNotice says why this browser may not decide, or returns nil if it may.
@@ -58,11 +58,11 @@ func proposalSession(from []string) string {
 	return from[0][:max(0, strings.LastIndexByte(from[0], '/'))]
 }
 
-// proposalReasons maps the reason of a proposal to its text on pages.
+// proposalReasons contains, for each reason of a proposal, the text on pages.
 var proposalReasons = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
-// proposalRow shows a proposal with its buttons. It has the IDs of the session's proposals, so that one button
-// can reject them together.
+// proposalRow shows a proposal and its buttons. session contains the IDs of all proposals of the same session, so that
+// one button can reject them together.
 func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
 	name := text.DeriveName(p.NoteText())
 	shown, isCut := rowText(p.NoteText(), size)
@@ -120,17 +120,17 @@ func (c *pageRequest) rowAttributes(n int) g.Node {
 	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
 }
 
-// decisionForm is the form of a row. Its single button Approve also sends the edited text, so
-// that an edit cannot get lost.
+// decisionForm is the form in a row. Approve is its only button that accepts the text. It also sends the edited text,
+// so that no edit is lost.
 type decisionForm struct {
 	approvePath, rejectPath string // paths to which the buttons send the form
 	editPath                string // page with the whole text, if this form does not contain it
 	canReject               bool
 	text                    string
-	withName                bool // the person may name the new entry
+	withName                bool // the person may enter a name for the new entry
 	rowNumber               int
 	contentAbove            g.Node // content above the buttons (may be nil)
-	isEditOpen              bool   // show the text field for editing
+	isEditOpen              bool   // the field for editing the text is shown
 }
 
 func (d decisionForm) formNode(hidden ...string) g.Node {
@@ -154,10 +154,10 @@ func (d decisionForm) formNode(hidden ...string) g.Node {
 				h.A(h.Class("button"), h.Attr("data-key", "e"), h.Href(page.Root+d.editPath), h.Text("Edit")))))
 }
 
-// editedText returns the text of the decision form if it differs from oldText, otherwise "".
-// It fails if the person deleted the whole text.
+// editedText returns the text in the decision form if it differs from oldText, otherwise "". If the person deleted the
+// whole text, it returns an error.
 func (c *pageRequest) editedText(oldText string) (text string, err error) {
-	_ = c.formValue("content") // reads the form
+	_ = c.formValue("content") // parse the form
 	sent, ok := c.r.PostForm["content"]
 	if !ok {
 		return "", nil
@@ -183,8 +183,8 @@ func failedDecisionPage(err error, d decisionForm, hidden ...string) reply {
 	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.formNode(hidden...)}}
 }
 
-// nextInboxPath returns the path of the inbox with the row marked that follows the decided row. Without the decided
-// row, the following row has its number.
+// nextInboxPath returns the path of the inbox in which the row after the decided row is marked. Because the decided
+// row disappears, the next row gets its number.
 func (c *pageRequest) nextInboxPath() string {
 	n, err := strconv.Atoi(c.formValue("row"))
 	if err != nil {
@@ -193,7 +193,7 @@ func (c *pageRequest) nextInboxPath() string {
 	return fmt.Sprintf("inbox?row=%d#row-%d", n, n)
 }
 
-// sameNameWarning warns that an entry of this name already exists, and shows how its text differs.
+// sameNameWarning warns that there is already an entry with this name, and shows how its text differs.
 func (c *pageRequest) sameNameWarning(name, text string) g.Node {
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, NoAdvice: true})
 	if err != nil || e.Content == nil {
@@ -274,7 +274,7 @@ func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node
 	return h.Pre(h.Class("text"), page.IsolatedText(shown), g.If(isCut, h.Text(" …"))), isCut
 }
 
-// textSize says how much of a text a row in the inbox shows.
+// textSize determines how much of a text is shown in a row of the inbox.
 type textSize int
 
 const (
@@ -282,7 +282,7 @@ const (
 	wholeText
 )
 
-// Limits for the text that a row in the inbox shows.
+// These constants limit the text in a row of the inbox.
 const (
 	maxRowLines = 6
 	maxRowBytes = 420

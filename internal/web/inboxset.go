@@ -17,13 +17,13 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// heldEntrySet are the entries of one session or import that are held back.
+// heldEntrySet contains the held entries of a session or an import.
 type heldEntrySet struct {
 	key     string
 	entries []labels.HeldEntry
 }
 
-// heldSetKey identifies the session or import of an entry that is held back.
+// heldSetKey identifies the session or the import that wrote a held entry.
 func heldSetKey(e labels.HeldEntry) string {
 	switch {
 	case e.Session != "":
@@ -75,7 +75,7 @@ func (s heldEntrySet) title() g.Node {
 	return h.Text(count + " from other sources")
 }
 
-// setHeadRow is the row above the entries of a set. The next row has number row.
+// setHeadRow is the row above the entries of a set. row is the number of the row after it.
 func (c *pageRequest) setHeadRow(s heldEntrySet, row int) g.Node {
 	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
@@ -100,8 +100,8 @@ func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject stri
 				h.Button(h.Attr("data-key", "R"), h.FormAction(page.Root+reject), h.Textf("Reject all %d", count)))))
 }
 
-// heldRows shows sets of entries that are held back, at most maxInboxRows entries. The first entry
-// has number row. It also returns the number of shown entries.
+// heldRows shows sets of held entries, at most maxInboxRows entries. row is the number of the first entry's row.
+// heldRows also returns the number of shown entries.
 func (c *pageRequest) heldRows(sets []heldEntrySet, row int) (rows g.Group, shown int) {
 	for _, s := range sets {
 		if shown == maxInboxRows {
@@ -116,8 +116,8 @@ func (c *pageRequest) heldRows(sets []heldEntrySet, row int) (rows g.Group, show
 	return rows, shown
 }
 
-// submittedSetNames returns the entries of the set that the form names, as far as the page has shown their
-// versions.
+// submittedSetNames returns the entries of the set that the form names. It leaves out versions that the page has not
+// shown.
 func (c *pageRequest) submittedSetNames() (names []string, err error) {
 	last := c.base()
 	if last == nil {
@@ -171,7 +171,7 @@ func forgetHeldSet(c *pageRequest) (reply, error) {
 	return to, err
 }
 
-// acceptProposals makes notes of several proposals, without changes.
+// acceptProposals makes notes from several proposals without changing their texts.
 func acceptProposals(c *pageRequest, ids []string) (reply, error) {
 	out, err := review.AcceptProposals(c.ctx, c.workspace, review.AcceptProposalsIn{IDs: ids})
 	if err != nil {
@@ -190,7 +190,7 @@ func acceptProposals(c *pageRequest, ids []string) (reply, error) {
 	return to, nil
 }
 
-// heldEntryPage is the page of one entry that is held back, with its whole text.
+// heldEntryPage is the page of a held entry. It shows the whole text.
 func heldEntryPage(c *pageRequest) (reply, error) {
 	held, err := c.listHeldEntries()
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file keeps the results of a call until the memory changes.
+// This file caches results until the memory changes.
 
 package web
 

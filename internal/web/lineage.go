@@ -10,14 +10,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// lineageRow is one edge of the lineage as the page shows it.
+// lineageRow is a source of an entry, or an entry that was made from it, with the relation between them.
 type lineageRow struct {
 	name, otherName string
 	relation        string
 	seq             uint64
 }
 
-// relationTexts maps the kind of an edge to its text on the page.
+// relationTexts contains, for each kind of relation, its text on the page.
 var relationTexts = map[string]string{
 	"from":   "named as a source",
 	"merged": "merged into it",

@@ -1,5 +1,5 @@
-// This file is the page Log. It shows every change with its author and a button to undo the change.
-// It does not render the report of the verb, because reports have no buttons.
+// This file implements the page Log. It shows every change with its author and a button to undo it. It does not render
+// the report of the verb, because a report has no buttons.
 
 package web
 
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	logPageSize      = 30 // changes on a page of the log
+	logPageSize      = 30 // number of changes on a page of the log
 	maxNamedEntries  = 5  // maximum number of entries that a log row names
 	maxDiffedEntries = 20 // maximum number of entries whose difference a change's page shows
 )
@@ -63,7 +63,7 @@ func changesPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// logFilters returns the filters as a form, and the actions for a whole session.
+// logFilters returns a form with the filters, and the actions for a whole session.
 func (c *pageRequest) logFilters(name, actor, session string) g.Node {
 	actors := []string{"", "person", "agent", "import", "tool"}
 	names := map[string]string{
@@ -124,7 +124,7 @@ func changeGroupKey(s verb.Source) string {
 	return ""
 }
 
-// changeGroupHead is the heading above successive changes by one session or import.
+// changeGroupHead returns the heading of successive changes by one session or import.
 func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
 	src := changes[0].Source
 	session := changeGroupKey(src)
@@ -140,11 +140,11 @@ func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
 		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// logRow shows one change. A member of a group omits the facts that the group's head shows.
+// logRow shows a change. If it is part of a group, facts are left out that the heading of the group shows.
 func (c *pageRequest) logRow(ch verb.Change, isMember bool) g.Node {
 	seq := formatNumber(ch.Seq)
 	named := ch.Entries[:min(maxNamedEntries, len(ch.Entries))]
-	snippet := "" // beginning of the entry's text, if the change has exactly one entry and the entry has a snippet
+	snippet := "" // beginning of the entry's text (only if exactly one entry was changed)
 	if len(named) == 1 {
 		snippet = page.StripMarkdown(named[0].Snippet)
 	}
@@ -176,7 +176,7 @@ func (c *pageRequest) logRow(ch verb.Change, isMember bool) g.Node {
 		))
 }
 
-// changeDescription describes the effect of a change, with a link to the entry if only one entry changed.
+// changeDescription describes the effect of a change. If only one entry was changed, it contains a link to the entry.
 func (c *pageRequest) changeDescription(ch verb.Change) g.Node {
 	if len(ch.Entries) != 1 {
 		return h.Text(page.DescribeChange(ch))
@@ -193,9 +193,9 @@ func undoButtonText(ch verb.Change) string {
 	return "Undo"
 }
 
-// sessionLink links to the conversation in which a change was made. If the client's session is not known, sessionLink
-// links to the changes that the same run of a program made. For a change by a person, it then returns nil, because
-// each command that a person types is a run of its own.
+// sessionLink returns a link to the conversation in which a change was made. If the client's session is unknown, the
+// link leads to the changes of the same run of a program. For a change by a person, it then returns nil, because each
+// command of a person is a separate run.
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
 		return h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),
@@ -211,7 +211,7 @@ func sessionLink(s verb.Source) g.Node {
 	)
 }
 
-// changePage is the page of one change, with its effect on each entry.
+// changePage is the page of a change. It shows the effect on each entry.
 func changePage(c *pageRequest) (reply, error) {
 	seq, err := parseChangeNumber(c.r.PathValue("seq"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file tests the log, and undoing changes.
+// This file tests the page Log, and undoing changes.
 
 package web
 
@@ -39,7 +39,7 @@ func TestLog(t *testing.T) {
 	b.get(page.Root+"log?entry=unknown", http.StatusNotFound)
 	shown = b.get(page.Root+"log/2", http.StatusOK)
 	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
-	// A change is shown also if its entry has changed since, so that an undo would be refused.
+	// A change is shown even if its entry has been changed since, so that it cannot be undone.
 	b.has(b.get(page.Root+"log/1", http.StatusOK), `id="change"`, "<ins>+ <bdi>one</bdi></ins>")
 	for path, status := range map[string]int{
 		"log/99": http.StatusNotFound,
@@ -49,7 +49,7 @@ func TestLog(t *testing.T) {
 		b.get(page.Root+path, status)
 	}
 
-	// All changes of the session are undone, except entries that a person changed since.
+	// All changes of the session are undone, except for entries that a person has changed since.
 	b.submit(b.get(at("m", "/edit"), http.StatusOK), "Save", url.Values{"content": {"a person's"}}, http.StatusOK)
 	shown = b.get(page.Root+"log?session=0123456789abcdef", http.StatusOK)
 	b.has(shown, "Undo all of them…")

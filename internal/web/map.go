@@ -1,4 +1,4 @@
-// This file is the page Map, which shows entries, labels and files as a graph and as a list.
+// This file implements the page Map. It shows entries, labels and files as a graph and as a list.
 
 package web
 
@@ -19,7 +19,7 @@ import (
 
 const (
 	maxMapEntries    = 60  // maximum number of entries on a map
-	maxMapNodes      = 150 // maximum number of nodes, including labels and files
+	maxMapNodes      = 150 // maximum number of nodes including labels and files
 	maxMapNeighbours = 30  // maximum number of entries that share a label or a file with the entry in the middle
 )
 
@@ -91,8 +91,8 @@ func mapPage(c *pageRequest) (reply, error) {
 
 func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// mapEntriesFor returns the entries of a map: the neighbours of the named entry, or the
-// newest entries that a filter selects.
+// mapEntriesFor returns the entries of a map. These are the neighbours of the named entry or, if there is no name, the
+// newest entries that the query selects.
 func (c *pageRequest) mapEntriesFor(name, query string) (all []verb.Entry, more bool, err error) {
 	limit := maxMapEntries
 	if name == "" {
@@ -105,7 +105,7 @@ func (c *pageRequest) mapEntriesFor(name, query string) (all []verb.Entry, more 
 	}
 	all, seen := []verb.Entry{e.Entry}, map[string]bool{e.Name: true}
 	limit = maxMapNeighbours
-	// first the entries that share a file, last those that share a project
+	// begin with entries that share a file, and end with entries that share a project
 	for _, key := range slices.Backward(mapLabelKeys) {
 		for _, v := range e.Labels[key] {
 			out, err := verb.List(
@@ -128,8 +128,8 @@ func (c *pageRequest) mapEntriesFor(name, query string) (all []verb.Entry, more 
 	return all, more, nil
 }
 
-// labelGraph returns a graph of the entries and the labels that they share. A label that only
-// one entry has becomes a node only if that entry is in the middle.
+// labelGraph returns a graph of the entries and their common labels. A label that only one entry has is left out,
+// unless the entry is in the middle.
 func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {

@@ -1,4 +1,4 @@
-// This file tests the map and the statistics.
+// This file tests the pages Map and Statistics.
 
 package web
 
@@ -24,7 +24,7 @@ func TestMap(t *testing.T) {
 	shown := b.get(page.Root+"map", http.StatusOK)
 	b.has(shown, "<svg", "<circle", `href="/ui/entries/deploy"`, `>project: harbor<`, "The same entries as a list")
 	b.harmless(shown)
-	if n := strings.Count(shown, "<circle"); n != 5 { // three entries, one project, one tag
+	if n := strings.Count(shown, "<circle"); n != 5 { // a node for each of three entries, a project and a tag
 		t.Errorf("%d nodes", n)
 	}
 	if again := b.get(page.Root+"map", http.StatusOK); again != shown {

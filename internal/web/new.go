@@ -1,4 +1,4 @@
-// This file is the form that adds an entry.
+// This file implements the form that adds an entry.
 
 package web
 

@@ -1,5 +1,4 @@
-// This file is the page of statistics: activity, growth, projects, and what models were
-// shown, as charts.
+// This file implements the page with statistics. Charts show activity, growth, projects, and what models were shown.
 
 package web
 
@@ -89,7 +88,7 @@ func numbersPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// dayStarts are the starts of the last days, ascending.
+// dayStarts contains the starts of the last days, ascending.
 type dayStarts []time.Time
 
 func (c *pageRequest) lastDays() (all dayStarts) {
@@ -109,7 +108,7 @@ func (d dayStarts) dayIndex(t time.Time) int {
 	return i - 1
 }
 
-// dayBars returns a bar for each day, with these values.
+// dayBars returns a bar for each day. The bars have the given values.
 func (d dayStarts) dayBars(values []int) (bars []page.Bar) {
 	for i, start := range d {
 		bars = append(bars, page.Bar{Name: start.Format(time.DateOnly), Value: values[i]})
@@ -117,7 +116,7 @@ func (d dayStarts) dayBars(values []int) (bars []page.Bar) {
 	return bars
 }
 
-// dailyNumbers returns how many changes and entries there were on each day.
+// dailyNumbers returns the number of changes and of entries for each day.
 func (c *pageRequest) dailyNumbers(d dayStarts) (maintenance.DailyOut, error) {
 	return cachedUntilChange(c, &c.caches.dailyStats, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
 		return maintenance.CountByDay(c.ctx, c.workspace, maintenance.DailyIn{Starts: d})
@@ -127,7 +126,8 @@ func (c *pageRequest) dailyNumbers(d dayStarts) (maintenance.DailyOut, error) {
 // largestProjects returns the projects with the most entries, as bars.
 func (c *pageRequest) largestProjects() (projects []page.Bar, err error) {
 	counts := map[string]int{}
-	// Stats counts all projects without reading entries. It fails if the browser sees only a part of the memory.
+	// Stats counts all projects without reading entries. It returns an error if the browser sees only a part of the
+	// memory.
 	if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 		counts = st.Projects
 	} else {

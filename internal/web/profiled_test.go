@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// profiled gives the server profiles: the files with their texts by name.
+// profiled gives the server profiles. files contains the texts of their files by file name.
 func (b *browser) profiled(files map[string]string) {
 	b.t.Helper()
 	fs := vfs.NewMem()
@@ -75,7 +75,7 @@ func TestContext(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	old := b.get(page.Root+"ask?q=blue", http.StatusOK) // an address of earlier versions
+	old := b.get(page.Root+"ask?q=blue", http.StatusOK) // earlier versions had this page
 	b.has(old, "How these results were ranked", "Nothing was found.")
 	b.remember("deploy", "Ship the harbor by the blue script.", project("harbor"))
 	b.remember("paint", "The lantern is green.", project("lantern"))

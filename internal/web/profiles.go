@@ -1,6 +1,6 @@
-// This file shows profiles: the entries that each selects for an agent, and problems in its
-// definition. The pages do not render the reports of the verbs, because each entry and each problem
-// has a link to the place where a reader can change it.
+// This file shows profiles: the entries that each profile selects for an agent, and problems in its definition. The
+// pages do not render the reports of the verbs, because each entry and each problem is a link to the place where it
+// can be changed.
 
 package web
 
@@ -139,7 +139,7 @@ func optionalLabel(key, value string) string {
 	return key + ":" + value
 }
 
-// profileBudgetSection shows how many tokens a profile uses of its budget.
+// profileBudgetSection shows how many tokens of its budget a profile uses.
 func (c *pageRequest) profileBudgetSection(name string) g.Node {
 	b, err := profiles.ProfileBudget(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// plainText is a reply that browsers show as plain text.
+// plainText is a reply that a browser shows as plain text.
 type plainText string
 
 func (p plainText) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(p)) // ignore the error: the browser has disconnected
+	_, _ = w.Write([]byte(p)) // ignore the error, because the browser has disconnected
 }
 
 func rawTextReply(c *pageRequest) (reply, error) {

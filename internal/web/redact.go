@@ -1,5 +1,4 @@
-// This file erases an entry and its whole history, after a page that lists what will be
-// erased.
+// This file implements the page that erases an entry and its whole history. Before that, it lists what will be erased.
 
 package web
 
@@ -14,8 +13,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// refusalForNonPerson returns an error page if a program asks, or a browser that sees only a part of
-// the memory. Otherwise it returns nil.
+// refusalForNonPerson returns an error page if the request is from a program, or from a browser that sees only a part
+// of the memory. Otherwise it returns nil.
 func (c *pageRequest) refusalForNonPerson() reply {
 	if c.canDecideAsPerson() {
 		return nil
@@ -76,7 +75,7 @@ func redactEntry(c *pageRequest) (reply, error) {
 	}}, nil
 }
 
-// unreachablePlaces lists the places that redaction cannot reach.
+// unreachablePlaces lists the places from which the text cannot be erased.
 func unreachablePlaces(left []string) g.Node {
 	if len(left) == 0 {
 		return nil

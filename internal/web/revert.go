@@ -1,4 +1,4 @@
-// This file undoes everything that a session did, after a page that shows the effects.
+// This file implements the page that undoes all changes of a session. Before that, it shows the effects.
 
 package web
 
@@ -14,7 +14,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// revertPage shows what reverting a session would undo, and which later changes conflict.
+// revertPage shows what reverting a session would undo, and which later changes prevent this.
 func revertPage(c *pageRequest) (reply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
@@ -75,7 +75,7 @@ func revertSession(c *pageRequest) (reply, error) {
 	return redirect{path: "log", changeNumber: out.Seq}, nil
 }
 
-// revertStepList lists what would happen to each entry.
+// revertStepList lists the effect on each entry.
 func revertStepList(out history.RevertOut) g.Node {
 	did := map[string]string{
 		"removed":  "is forgotten",
@@ -105,7 +105,7 @@ func conflictList(out history.RevertOut) g.Node {
 	return page.Section("conflicts", "What others changed since", h.Ul(h.Class("list"), rows))
 }
 
-// derivedRows lists the entries that were made from entries that would be undone.
+// derivedRows lists entries that were made from entries whose changes would be undone.
 func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {

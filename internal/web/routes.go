@@ -1,15 +1,14 @@
-// This file is the table of pages and forms.
+// This file contains the table of pages and forms.
 
 package web
 
-// route is a method and a path below [page.Root], with their handler.
+// route is the method and the path of requests, relative to [page.Root], and their handler.
 type route struct {
 	method, path string
 	handle       handler
 }
 
-// routes are all pages and forms except those for signing in. A form's path is below the
-// path of the page that contains it.
+// routes lists all pages and forms, except those for signing in. The path of a form is below the path of its page.
 var routes = []route{
 	{"GET", "{$}", todayPage},
 	{"GET", "entries/{name}", entryPage},

@@ -1,4 +1,4 @@
-// This file builds pages with the navigation around them, and the pages for errors.
+// This file builds pages with the navigation around them, and error pages.
 
 package web
 
@@ -18,14 +18,14 @@ import (
 // screen is a page with the navigation around it.
 type screen struct {
 	title   string
-	navPath string // path of the navigation item that is marked as current
-	lead    g.Node // one line below the title that says what the page shows (optional)
+	navPath string // path of the present item in the navigation
+	lead    g.Node // line below the title that says what the page shows (may be nil)
 	body    []g.Node
-	status  int  // 200 by default
+	status  int  // HTTP status (0 means 200)
 	isLive  bool // elements with the attribute data-live are reloaded when the memory changes
 }
 
-// mainPlaces are the pages of daily use, which the navigation always shows.
+// mainPlaces are the pages that are used every day. The navigation always shows them.
 var mainPlaces = []page.NavigationItem{
 	{Path: "", Name: "Today"},
 	{Path: "find", Name: "Find"},
@@ -34,7 +34,7 @@ var mainPlaces = []page.NavigationItem{
 	{Path: "log", Name: "Log"},
 }
 
-// morePlaces are the pages for the field More of a page's frame.
+// morePlaces are the other pages. The navigation shows them below "More".
 var morePlaces = []page.NavigationItem{
 	{Path: "context", Name: "Context"},
 	{Path: "profiles", Name: "Profiles"},
@@ -62,7 +62,7 @@ func (s screen) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
 	f.Send(w, a)
 }
 
-// statusByError maps errors to HTTP statuses. The first match counts.
+// statusByError contains the HTTP status for each kind of error. The first element that matches the error is used.
 var statusByError = []struct {
 	err    error
 	status int

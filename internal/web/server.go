@@ -1,5 +1,4 @@
-// This file is the server of the pages: its options, and the checks that every request must
-// pass.
+// This file implements the server of the pages: its options, and the checks of every request.
 
 // Package web shows a memory to a person in a browser, with the reasons for each entry and the
 // texts that agents were shown. A person can correct the memory with the forms on the pages. The
@@ -23,42 +22,42 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// Options configure a [Server]. For nil and zero fields, defaults apply.
+// Options configure a [Server]. Nil and zero fields mean the default.
 type Options struct {
-	Version  string              // oxbow's version, shown on pages (default "dev")
-	Rand     io.Reader           // source of keys for links and sessions (default crypto/rand)
-	Now      func() time.Time    // its location is the time zone of the shown dates (default time.Now)
-	Logger   *slog.Logger        // receives messages for the operator (nil discards them)
-	IsSample bool                // tell visitors that the memory is a sample and will be deleted
-	Feed     *history.ChangeFeed // the memory's feed, shared with other servers; by default the server makes its own
-	// HasSeveralUsers says that several people may sign in, so that a change by a person need not be the viewer's own.
+	Version  string           // version of oxbow that pages show (default "dev")
+	Rand     io.Reader        // source of random keys for links and sessions (default crypto/rand)
+	Now      func() time.Time // clock, whose time zone is used for dates (default time.Now)
+	Logger   *slog.Logger     // logger for the operator (nil discards messages)
+	IsSample bool             // pages say that the memory is a sample and will be deleted
+	// changes of the memory, if several servers share them (by default, the server creates its own)
+	Feed *history.ChangeFeed
+	// HasSeveralUsers is set if several people may sign in, so that a person's change may be another person's.
 	HasSeveralUsers bool
-	// NoFiles forbids pages that write files on this machine, such as a backup.
+	// NoFiles prevents pages from writing files on this machine, such as backups.
 	NoFiles bool
-	Secure  bool // browsers send the cookies only over TLS
-	// Sessions are the signed-in browsers. By default the server makes its own.
+	Secure  bool // browsers send cookies only over TLS
+	// Sessions are the browsers that are signed in. By default, the server creates its own.
 	Sessions *Sessions
 }
 
-// Server serves the pages of one memory. It is safe for concurrent use.
+// Server serves the pages for a memory. It is safe for concurrent use.
 type Server struct {
 	viewOptions *rights.Options
 	opts        Options
 	sessions    *Sessions
 	assets      page.Assets
 
-	mu            sync.Mutex                    // guards seen
-	viewBySession map[string]*rights.MemoryView // by session ID
+	mu            sync.Mutex                    // guards viewBySession
+	viewBySession map[string]*rights.MemoryView // views by session ID
 
 	caches  caches
 	uploads uploads
 }
 
-// maxViews is the maximum number of cached views.
+// maxViews is the maximum number of views in viewBySession.
 const maxViews = 256
 
-// New returns a server for the views of a memory. It opens no files. The server does not
-// close the memory.
+// New returns a server for the views of a memory. It opens no files, and does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{viewOptions: v, assets: page.NewAssets()}
 	if o != nil {
@@ -78,8 +77,8 @@ func New(v *rights.Options, o *Options) *Server {
 	return s
 }
 
-// visitorView returns the memory as a visitor may see it. A visitor's view is made once and kept. If there are too
-// many views, all are discarded.
+// visitorView returns the memory as the visitor may see it. The view is created once for each session. If there are
+// too many views, all are discarded.
 func (s *Server) visitorView(visitor *visitor) (*rights.MemoryView, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,13 +96,13 @@ func (s *Server) visitorView(visitor *visitor) (*rights.MemoryView, error) {
 	return v, nil
 }
 
-// Link calls [Sessions.Link] for the actor of the workspace's source.
+// Link calls [Sessions.Link] with the actor of the workspace's source.
 func (s *Server) Link(to string) (string, error) {
 	return s.sessions.Link(to, s.viewOptions.Workspace.Source.Actor)
 }
 
-// securityHeaders are the headers of every response. The policy allows a page to load only
-// resources of this server, and to run no inline scripts.
+// securityHeaders are headers of every response. According to the policy, a page may load resources only from this
+// server, and must not run inline scripts.
 var securityHeaders = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 		"connect-src 'self'; form-action 'self'; " +
@@ -111,15 +110,15 @@ var securityHeaders = map[string]string{
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
-	// with no-referrer, browsers would send the Origin of forms as "null"
+	// with no-referrer, browsers would send "null" as the Origin of forms
 	"Referrer-Policy":        "same-origin",
 	"X-Content-Type-Options": "nosniff",
 	"X-Frame-Options":        "DENY",
 }
 
-// Handler serves the pages below [page.Root], for requests that the guard admits. A browser
-// signs in with a [Server.Link] or with one of the guard's tokens. Forms are accepted only
-// from pages of this server and of the guard's origins.
+// Handler serves the pages below [page.Root] for requests that the guard admits. A browser signs in with a
+// [Server.Link], or with a token of the guard. Forms are accepted only from pages of this server and of the guard's
+// origins.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), authenticator{s, g}
 	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
@@ -137,13 +136,13 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	}
 	origin := http.NewCrossOriginProtection()
 	for _, o := range g.Origins {
-		_ = origin.AddTrustedOrigin(o) // ignore the error: no browser sends an invalid origin
+		_ = origin.AddTrustedOrigin(o) // ignore the error, because no browser sends an invalid origin
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for k, v := range securityHeaders {
 			w.Header().Set(k, v)
 		}
-		w.Header().Set("Cache-Control", "no-store") // assets override this
+		w.Header().Set("Cache-Control", "no-store") // static files override this header
 		err := g.CheckSite(r)
 		if err == nil {
 			err = origin.Check(r)
@@ -170,7 +169,7 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *visito
 	src.Session = v.id
 	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.ReferenceText
-	if seen.IsPartial() { // files and profiles belong to the whole memory
+	if seen.IsPartial() { // files and profiles belong to the whole memory, so that a part of it has none
 		work.Place = nil
 		work.Host = nil
 		work.Loader = nil

@@ -22,33 +22,31 @@ import (
 const (
 	linkLifetime    = 10 * time.Minute
 	sessionLifetime = 12 * time.Hour
-	maxSessions     = 256 // limit for keys and for sessions; the oldest are dropped
+	maxSessions     = 256 // maximum number of keys, and of sessions (if there are more, the oldest are dropped)
 )
 
-// visitor is a browser that is signed in or was invited. It contains the browser's rights and
-// actor.
+// visitor is a browser that is signed in or has a key to sign in. It contains the rights and the actor of the browser.
 type visitor struct {
 	token   auth.Token
 	actor   oxbow.Actor
-	id      string // session ID in the log: a digest of the cookie
+	id      string // ID of the session in the log, which is a digest of the cookie
 	expires time.Time
 }
 
-// Sessions are the browsers that are signed in to one memory. They outlive a [Server], which
-// may be closed and created again. Keys and cookies are stored as digests only. Sessions are
-// safe for concurrent use.
+// Sessions are the browsers that are signed in to a memory. They continue to exist if a [Server] is closed and created
+// again. Only digests of keys and cookies are stored. Sessions are safe for concurrent use.
 type Sessions struct {
 	now    func() time.Time
 	rand   io.Reader
 	prefix string // prefix of keys and cookies, such as "acme."
 
-	mu               sync.Mutex // guards invited, signed and rand
+	mu               sync.Mutex // guards the fields below
 	invitedByKey     map[[32]byte]*visitor
 	signedInByCookie map[[32]byte]*visitor
 }
 
-// NewSessions returns an empty set of sessions for a tenant. The tenant is "" for the memory
-// in the server's own home. The keys and cookies contain its name.
+// NewSessions returns an empty set of sessions for a tenant, whose name is part of keys and cookies. The tenant is ""
+// for the memory in the server's own home.
 func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions {
 	s := &Sessions{now: now, rand: rand}
 	if tenant != "" {
@@ -91,7 +89,7 @@ func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (
 	return tenantOfKey(c.Value), false
 }
 
-// tenantOfKey returns the tenant's name in a key or a cookie, or "".
+// tenantOfKey returns the name of the tenant in a key or a cookie. It returns "" if there is none.
 func tenantOfKey(key string) string {
 	tenant, _, found := strings.Cut(key, ".")
 	if !found {
@@ -117,8 +115,8 @@ func (s *Sessions) newSignInKey(v *visitor) (key string, err error) {
 	return s.addVisitor(&s.invitedByKey, *v, linkLifetime)
 }
 
-// startSession starts a session for an invitation key, and returns the cookie's value. ok is false if the key is
-// unknown, has expired or was used before.
+// startSession starts a session for a key, and returns the value of the cookie. ok is false if the key is unknown, has
+// expired, or was used before.
 func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
@@ -132,7 +130,7 @@ func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) 
 	return cookie, err == nil, err
 }
 
-// addVisitor adds a visitor under a new random key and returns the key.
+// addVisitor adds a visitor with a new random key, and returns the key.
 func (s *Sessions) addVisitor(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,8 +181,8 @@ func (s *Sessions) endSession(r *http.Request) {
 	}
 }
 
-// cookieName returns a name that contains the port, because browsers send cookies to all
-// ports of a host.
+// cookieName returns the name of the cookie. It contains the port, because browsers send cookies to all ports of a
+// host.
 func cookieName(r *http.Request) string {
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil {

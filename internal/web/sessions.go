@@ -1,5 +1,5 @@
-// This file lists the archived sessions, and searches them. The list does not render the report of
-// the verb, because rows are links and stay current while the page is open.
+// This file lists and searches the archived sessions. The list does not render the report of the verb, because its
+// rows are links, and are updated while the page is open.
 
 package web
 
@@ -16,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// sessionPageSize is the number of sessions or found turns on a page.
+// sessionPageSize is the number of sessions, or of found turns, on a page.
 const sessionPageSize = 20
 
 func sessionsPage(c *pageRequest) (reply, error) {
@@ -56,7 +56,7 @@ func sessionsPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// noSessionsNotice is the page content if no sessions are kept.
+// noSessionsNotice returns the content of the page if no sessions are stored.
 func noSessionsNotice() g.Node {
 	return page.EmptyNotice(
 		"No session is stored yet.",
@@ -110,8 +110,8 @@ func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
 	})), out.HasMore, nil
 }
 
-// turnList lists the turns that match the query, and the position of each turn in the turn's
-// session. The bool reports whether there are more.
+// turnList lists the turns that match the query. Each row shows the position of the turn in its session. The bool
+// reports whether there are more turns.
 func (c *pageRequest) turnList(limit int) (g.Node, bool, error) {
 	in := verb.RecallIn{
 		Query:          c.formValue("q"),

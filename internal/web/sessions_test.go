@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// injected returns the event of a hook that showed a text to the model.
+// injected returns the event of a hook that showed a text of the memory to the model.
 func injected(of session.Event, text string, names ...string) session.Event {
 	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir,
 		Time: of.Time.Add(time.Millisecond), Kind: session.KindInjection, ID: "i1", Text: text,

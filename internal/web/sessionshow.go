@@ -1,6 +1,5 @@
-// This file shows the turns of one session, including the memory that hooks added for the
-// model. The page does not render the report of the verb, because each turn can be folded, linked
-// to, and kept as a note.
+// This file shows the turns of a session, including the texts of the memory that hooks showed to the model. The page
+// does not render the report of the verb, because each turn can be folded, linked to, and made a note.
 
 package web
 
@@ -19,11 +18,11 @@ import (
 )
 
 const (
-	turnPageSize = 10    // turns of a page
-	maxTurnBytes = 6_000 // maximum size of one text; the export contains the whole text
+	turnPageSize = 10    // number of turns on a page
+	maxTurnBytes = 6_000 // maximum size of a shown text (an export contains the whole text)
 )
 
-// sessionID returns the session that the path names.
+// sessionID returns the session in the path of the request.
 func (c *pageRequest) sessionID() string {
 	return c.r.PathValue("client") + "/" + c.r.PathValue("session")
 }
@@ -38,7 +37,7 @@ func sessionTurnsPage(c *pageRequest) (reply, error) {
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
 	from := max(0, c.formNumber("offset", 0))
-	if turn := c.formNumber("turn", 0); turn > 0 { // show the page with this turn
+	if turn := c.formNumber("turn", 0); turn > 0 { // show the page that contains this turn
 		for i, t := range out.Turns {
 			if t.Number == turn {
 				from = i / turnPageSize * turnPageSize
@@ -66,7 +65,7 @@ func sessionTurnsPage(c *pageRequest) (reply, error) {
 // maxTitleBytes is the maximum length in bytes of a session's title.
 const maxTitleBytes = 90
 
-// sessionTitle is the beginning of the session's first prompt.
+// sessionTitle returns the beginning of the first prompt in the session.
 func sessionTitle(out sessions.SessionOut) string {
 	prompt := strings.Join(strings.Fields(out.FirstPrompt), " ")
 	if prompt == "" {
@@ -75,7 +74,7 @@ func sessionTitle(out sessions.SessionOut) string {
 	return page.VisibleText(text.TruncateWithEllipsis(prompt, maxTitleBytes))
 }
 
-// sessionLead says when and where the session was.
+// sessionLead returns a line that says when and where the session took place.
 func (c *pageRequest) sessionLead(out sessions.SessionOut) g.Node {
 	where := out.Dir
 	if out.Branch != "" {
@@ -89,7 +88,7 @@ func (c *pageRequest) sessionLead(out sessions.SessionOut) g.Node {
 		h.Span(h.Text("session "), h.Code(page.IsolatedText(out.Session))))
 }
 
-// turnPager links to the earlier and the later turns of a session.
+// turnPager returns links to earlier and later turns of a session.
 func turnPager(path string, from, next int) g.Node {
 	at := func(offset int, rel, text string) g.Node {
 		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), h.Text(text))
@@ -127,7 +126,7 @@ func (c *pageRequest) turnItem(t session.Turn) g.Node {
 		))
 }
 
-// eventPart shows one event of a turn. It returns nil for an event that shows nothing.
+// eventPart shows an event of a turn. It returns nil if nothing is shown for the event.
 func eventPart(e session.Event) g.Node {
 	said := func(class, who, text string) g.Node {
 		return h.Div(
@@ -153,7 +152,7 @@ func eventPart(e session.Event) g.Node {
 	return nil
 }
 
-// callPart shows a tool call and the command or the files of the call.
+// callPart shows a tool call and its command or files.
 func callPart(call *session.ToolCall) g.Node {
 	line := call.Tool
 	if call.Command != "" {
@@ -183,7 +182,7 @@ func callPart(call *session.ToolCall) g.Node {
 	)
 }
 
-// injectionPart shows the memory that a hook added for the model.
+// injectionPart shows the text of the memory that a hook showed to the model.
 func injectionPart(e session.Event) g.Node {
 	i := e.Injection
 	where := map[string]string{
@@ -203,7 +202,7 @@ func injectionPart(e session.Event) g.Node {
 	)
 }
 
-// shownEntryItem links to an entry or a turn that the model was shown.
+// shownEntryItem returns a link to an entry or a turn that was shown to the model.
 func shownEntryItem(s session.ShownEntry) g.Node {
 	path := page.EntryPath(s.Name)
 	if s.SourceKind == "sessions" {
@@ -212,8 +211,7 @@ func shownEntryItem(s session.ShownEntry) g.Node {
 	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.IsolatedText(s.Name)))
 }
 
-// clipTurnText returns the beginning of a text that is longer than maxTurnBytes, otherwise the whole
-// text.
+// clipTurnText returns the beginning of a text if it is longer than maxTurnBytes. Otherwise it returns the whole text.
 func clipTurnText(s string) string {
 	if len(s) <= maxTurnBytes {
 		return s

@@ -1,4 +1,4 @@
-// This file makes notes of turns, exports sessions, and forgets them.
+// This file makes notes from turns, exports sessions, and forgets sessions.
 
 package web
 
@@ -21,8 +21,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// findTurn returns the session that the path names, and the turn that the form or query names. The error matches
-// [oxbow.ErrNotFound] if the session has no such turn.
+// findTurn returns the session in the path, and the turn in the form or the query. If the session has no such turn,
+// the error matches [oxbow.ErrNotFound].
 func (c *pageRequest) findTurn() (out sessions.SessionOut, t *session.Turn, err error) {
 	out, err = sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *pageRequest) findTurn() (out sessions.SessionOut, t *session.Turn, err 
 	return out, &out.Turns[at], nil
 }
 
-// noteFormPage is the page that makes a note of a turn.
+// noteFormPage is the page with the form that makes a note from a turn.
 func noteFormPage(c *pageRequest) (reply, error) {
 	out, t, err := c.findTurn()
 	if err != nil {
@@ -49,7 +49,7 @@ func noteFormPage(c *pageRequest) (reply, error) {
 	return noteScreen(out, t, formValues{"content": clipTurnText(text), "project": out.Project}, 0), nil
 }
 
-// noteScreen returns the page with the note form for a turn.
+// noteScreen returns the page with the form that makes a note from a turn.
 func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Make a note of a turn", navPath: "sessions", status: status,
@@ -97,7 +97,7 @@ func saveTurnNote(c *pageRequest) (reply, error) {
 		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.formValue("tags")}
 		return noteScreen(session, t, v, errorScreen(err).status, errorNotice(err)), nil
 	}
-	if in.Name != "" { // do not replace an existing entry of that name unseen
+	if in.Name != "" { // do not replace an existing entry that the page has not shown
 		if _, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: in.Name, ContentOnly: true,
 			NoAdvice: true}); err == nil {
 			return again(&oxbow.InvalidError{
@@ -123,7 +123,7 @@ func saveTurnNote(c *pageRequest) (reply, error) {
 	return redirect{path: back, changeNumber: out.Version}, nil
 }
 
-// download is a reply that the browser saves as a file.
+// download is a reply that a browser saves as a file.
 type download struct {
 	name, contentType string
 	body              []byte
@@ -132,10 +132,10 @@ type download struct {
 func (d download) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", d.contentType)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
-	_, _ = w.Write(d.body) // ignore the error: the browser has disconnected
+	_, _ = w.Write(d.body) // ignore the error, because the browser has disconnected
 }
 
-// exportSession returns a session as a file: Markdown for people, JSON for programs.
+// exportSession returns a session as a file. It is Markdown or JSON.
 func exportSession(c *pageRequest) (reply, error) {
 	out, err := sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
@@ -160,7 +160,7 @@ func exportSession(c *pageRequest) (reply, error) {
 	return download{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
 
-// safeFileName replaces all characters of a name that some file systems forbid.
+// safeFileName replaces the characters in a name that some file system does not allow.
 func safeFileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -171,7 +171,7 @@ func safeFileName(s string) string {
 	}, s[:min(len(s), 80)])
 }
 
-// forgetSessionPage shows what would be deleted from the archive with a session.
+// forgetSessionPage shows what will be deleted from the archive if the session is forgotten.
 func forgetSessionPage(c *pageRequest) (reply, error) {
 	out, err := sessions.ForgetSession(
 		c.ctx,

@@ -1,4 +1,4 @@
-// This file shows, on a session's page, the changes that the session made to the memory.
+// This file shows the changes of the memory that a session made, on the page of the session.
 
 package web
 
@@ -12,16 +12,16 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxShownChanges is the maximum number of entries that a session's page lists.
+// maxShownChanges is the maximum number of entries in the list.
 const maxShownChanges = 20
 
-// sessionEffectWords maps the effect that a revert of a session would have on an entry to the word for the effect
-// of the session. For example, an entry that a revert would remove is an entry that the session wrote.
+// sessionEffectWords contains the words for the effects of a session. The keys are the effects that reverting the
+// session would have. For example, an entry that a revert would remove was written by the session.
 var sessionEffectWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
 
-// sessionChangesSection returns the section with the entries that a session wrote, changed and forgot, and with a
-// link to revert these changes. The session is named CLIENT/SESSION. It returns nil if the changes cannot be
-// determined.
+// sessionChangesSection returns a section with the entries that a session wrote, changed and forgot, and with a link
+// that reverts these changes. session has the form CLIENT/SESSION. If the changes cannot be determined, it returns
+// nil.
 func (c *pageRequest) sessionChangesSection(session string) g.Node {
 	out, err := history.RevertChanges(c.ctx, c.workspace, history.RevertIn{Session: session, DryRun: true})
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// changesSummary counts a session's changes, such as "It wrote 3 entries, changed 1 entry".
+// changesSummary returns a text with the numbers of changes, such as "It wrote 3 entries, changed 1 entry".
 func changesSummary(out history.RevertOut) string {
 	count := map[string]int{}
 	for _, s := range out.Steps {

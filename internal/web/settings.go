@@ -1,5 +1,5 @@
-// This file is the page Settings: connected clients, the diagnosis of oxbow doctor, the size
-// of the memory, and backups.
+// This file implements the page Settings. It shows the connected clients, the findings of oxbow doctor, the size of
+// the memory, and backups.
 
 package web
 
@@ -55,11 +55,11 @@ func settingsPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// maxSearchedSessions is the number of recent sessions that are searched for clients.
+// maxSearchedSessions is the number of recent sessions in which clients are searched.
 const maxSearchedSessions = 200
 
-// clientList lists the clients that have reported sessions, each with the time of its last
-// report, and the switch for what hooks show to models.
+// clientList lists the clients that have reported sessions, and the time of the last report of each. It also contains
+// the switch that turns off what hooks show to models.
 func (c *pageRequest) clientList() (g.Node, error) {
 	var all []session.Summary
 	if c.workspace.Sessions != nil {
@@ -108,7 +108,7 @@ func (c *pageRequest) clientList() (g.Node, error) {
 	}, nil
 }
 
-// injectionSwitch says whether hooks show memory to models, and has the button that changes this.
+// injectionSwitch says whether hooks show memory to models. It contains a button that changes this.
 func (c *pageRequest) injectionSwitch() g.Node {
 	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return nil
@@ -138,7 +138,7 @@ func (c *pageRequest) injectionSwitch() g.Node {
 	return h.Div(h.Class("actions"), h.Span(page.IsolatedText(text)), g.If(isAllowed, button))
 }
 
-// switchInjection turns the context from hooks off or on.
+// switchInjection turns off or on what hooks show to models.
 func switchInjection(c *pageRequest) (reply, error) {
 	out, err := injection.SwitchInjection(c.ctx, c.workspace, injection.SwitchInjectIn{Off: c.formValue("off") != ""})
 	if err != nil {
@@ -157,7 +157,7 @@ func switchInjection(c *pageRequest) (reply, error) {
 	return redirect{path: "settings", message: said}, nil
 }
 
-// healthSection shows the findings of doctor. If full is set, doctor reads the whole store.
+// healthSection shows the findings of oxbow doctor. If full is set, doctor reads the whole store.
 func (c *pageRequest) healthSection(full bool) g.Node {
 	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
@@ -226,7 +226,7 @@ func (c *pageRequest) sizeReport() g.Node {
 	return page.RenderReport(c.now, out.Report())
 }
 
-// formatBytes formats a number of bytes, such as "1.2 MB".
+// formatBytes formats a number of bytes, for example as "1.2 MB".
 func formatBytes(n int64) string {
 	f, units := float64(n), []string{"bytes", "kB", "MB", "GB"}
 	for f >= 1000 && len(units) > 1 {

@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// placed replaces the memory by a memory in files, and returns its home.
+// placed replaces the memory by one that is stored in files, and returns its home.
 func (b *browser) placed() (home string) {
 	b.t.Helper()
 	home = b.t.TempDir()

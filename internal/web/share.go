@@ -1,4 +1,4 @@
-// This file moves an entry into the files of the team, after a preview.
+// This file moves an entry to the files of the team. Before that, a page shows the effect.
 
 package web
 
@@ -11,18 +11,18 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// canShare reports whether this browser may move entries into the files of the team.
+// canShare reports whether this browser may move entries to the files of the team.
 func (c *pageRequest) canShare() bool {
 	return c.canDecideAsPerson() && !c.forbidsFileWrites && c.workspace.Host != nil
 }
 
-// errNoTeamFiles is the error of a server whose pages write no files.
+// errNoTeamFiles is returned by a server whose pages do not write files.
 var errNoTeamFiles = verb.Advise(
 	verb.Invalidf("the pages of this server cannot share entries with a team"),
 	"run oxbow ui in the directory of the repository",
 )
 
-// sharePage shows the file that sharing an entry would write.
+// sharePage shows the file that would be written if an entry was shared.
 func sharePage(c *pageRequest) (reply, error) {
 	name := c.pathName()
 	s := screen{title: "Share with the team", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(name))}
@@ -51,8 +51,8 @@ func sharePage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// sharedFileRow names the file of a shared entry, and shows the lines that change in a file that exists. A new
-// file has no name before it is written. The directory top contains the files of the team.
+// sharedFileRow shows the name of the file for a shared entry and, if the file exists, the lines that would change. A
+// new file has no name before it is written. top is the directory with the files of the team.
 func sharedFileRow(m sharing.MovedEntry, top string) g.Node {
 	what, file := "The file ", m.File
 	if file == "" {
@@ -64,7 +64,7 @@ func sharedFileRow(m sharing.MovedEntry, top string) g.Node {
 		}))))
 }
 
-// shareEntry moves an entry into the files of the team.
+// shareEntry moves an entry to the files of the team.
 func shareEntry(c *pageRequest) (reply, error) {
 	if !c.canShare() {
 		return nil, errNoTeamFiles

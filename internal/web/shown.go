@@ -1,4 +1,4 @@
-// This file lists the prompts with which hooks put an entry before a model.
+// This file lists the prompts for which hooks showed an entry to a model.
 
 package web
 
@@ -13,11 +13,11 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxShownPrompts is the maximum number of prompts that an entry's page lists.
+// maxShownPrompts is the maximum number of prompts in the list.
 const maxShownPrompts = 5
 
-// shownPromptsSection is the section with the prompts that an entry was put before. It returns nil if
-// there were none.
+// shownPromptsSection returns a section with the prompts for which the entry was shown. It returns nil if there are
+// none.
 func (c *pageRequest) shownPromptsSection(name string) g.Node {
 	if c.workspace.Sessions == nil {
 		return nil
@@ -43,7 +43,7 @@ func (c *pageRequest) shownPromptsSection(name string) g.Node {
 		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "time")+" earlier."))))
 }
 
-// injectionPlace names the moment at which hooks put memory before a model.
+// injectionPlace returns the name of the moment at which a hook showed memory to a model.
 func injectionPlace(place string) string {
 	switch place {
 	case "start":

@@ -1,4 +1,4 @@
-// This file signs browsers in, by a link or with a token, and out.
+// This file signs browsers in, with a link or a token, and signs them out.
 
 package web
 
@@ -15,8 +15,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// tokenActor is the actor of a browser that signed in with a token. Programs have tokens
-// too, so such a browser gets no more rights than a program.
+// tokenActor is the actor of a browser that signed in with a token. Programs have tokens as well, so that such a
+// browser must not get more rights than a program.
 const tokenActor = oxbow.Agent
 
 // authenticator signs browsers in and out.
@@ -27,8 +27,8 @@ type authenticator struct {
 
 func (d authenticator) sendPage(w http.ResponseWriter, p page.BarePage) { p.Send(w, d.assets) }
 
-// redirectToSignIn redirects a browser that is not signed in to the sign-in page. For a form, it
-// shows a page with the text that was typed.
+// redirectToSignIn sends a browser that is not signed in to the page for signing in. If the request is a form, it
+// shows a page with the text that was entered.
 func (d authenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
@@ -42,8 +42,8 @@ func (d authenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) 
 	d.sendPage(w, door)
 }
 
-// signInByKey signs a browser in with the key of a link. It answers with a page instead of a redirect.
-// Browsers send a strict cookie only with a request that comes from a page of the same site.
+// signInByKey signs a browser in with the key in a link. It answers with a page and not with a redirect: a browser
+// sends a cookie with SameSite=Strict only if the request comes from a page of the same site.
 func (d authenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {
@@ -54,7 +54,7 @@ func (d authenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
-	case !ok && d.sessions.findVisitor(r) != nil: // the link was opened twice in the same browser
+	case !ok && d.sessions.findVisitor(r) != nil: // the link was opened a second time in the same browser
 		d.sendPage(w, signedInPage(localPath(r.URL.Query().Get("to"))))
 	case !ok:
 		d.sendPage(
@@ -101,9 +101,8 @@ func (d authenticator) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 }
 
-// signedInPage returns a page that leads to the memory. It is not a redirect: after a link on a
-// different site, browsers send the new SameSite=Strict cookie only for a request that a
-// page of this site makes.
+// signedInPage returns a page with a link to the memory. A redirect would not work after a link on a different site,
+// because a browser sends the new cookie with SameSite=Strict only if the request comes from a page of this site.
 func signedInPage(to string) page.BarePage {
 	return page.BarePage{
 		Title:      "Signed in",

@@ -1,6 +1,6 @@
-// This file is the start page. The page shows recent changes, decisions that wait, and what models
-// were shown since yesterday. It arranges the answers of several verbs in two columns, and
-// therefore does not render the verbs' reports one after the other.
+// This file implements the start page. It shows recent changes, decisions that a person must make, and what models
+// were shown since yesterday. It arranges the results of several verbs in two columns. Therefore it does not render
+// the reports of the verbs one after the other.
 
 package web
 
@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	maxRecentEntries = 12 // number of listed entries
-	maxRecentChanges = 50 // number of recent changes that are searched for those since yesterday
+	maxRecentEntries = 12 // number of entries in the list
+	maxRecentChanges = 50 // number of recent changes among which those since yesterday are counted
 )
 
 func todayPage(c *pageRequest) (reply, error) {
@@ -61,8 +61,7 @@ func todayPage(c *pageRequest) (reply, error) {
 		}}, nil
 }
 
-// waitingNotice says how many proposals and held-back entries wait for a person, or returns nil if
-// none do.
+// waitingNotice says how many proposals and held entries wait for a decision. It returns nil if there are none.
 func (c *pageRequest) waitingNotice() g.Node {
 	n := c.countPendingDecisions()
 	if n == 0 {
@@ -72,7 +71,7 @@ func (c *pageRequest) waitingNotice() g.Node {
 		" to decide")))
 }
 
-// changesSinceYesterday counts the changes since yesterday by the actor who made them.
+// changesSinceYesterday shows the number of changes since yesterday for each actor.
 func (c *pageRequest) changesSinceYesterday() g.Node {
 	limit := maxRecentChanges
 	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
@@ -109,14 +108,14 @@ func (c *pageRequest) changesSinceYesterday() g.Node {
 	)
 }
 
-// keysByCount returns the keys in the order of their counts, highest first.
+// keysByCount returns the keys in order of their counts, the highest first.
 func keysByCount(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 }
 
-// shownSinceYesterday counts what hooks have shown to models since yesterday, by client.
+// shownSinceYesterday shows what hooks have shown to the models of each client since yesterday.
 func (c *pageRequest) shownSinceYesterday() g.Node {
 	most := oxbow.MaxLimit
 	out, err := injection.ListInjections(c.ctx, c.workspace, injection.InjectedIn{Since: "1d", Limit: &most})

@@ -1,4 +1,4 @@
-// This file tests the first page.
+// This file tests the start page.
 
 package web
 
@@ -24,7 +24,7 @@ func TestToday(t *testing.T) {
 	b.has(shown, "The memory is empty.", "Write a note", "oxbow setup")
 	b.remember("old", "two days ago")
 	clock = now
-	link, err := b.server.Link("") // the session has ended
+	link, err := b.server.Link("") // the session of the first link has ended
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// transferPage has the forms for importing a file and for exporting entries.
+// transferPage contains the forms that import a file and export entries.
 func transferPage(c *pageRequest) (reply, error) { return c.transferScreen(0), nil }
 
 func (c *pageRequest) transferScreen(status int, notices ...g.Node) screen {
@@ -42,7 +42,8 @@ func (c *pageRequest) transferScreen(status int, notices ...g.Node) screen {
 	return s
 }
 
-// maxUpload is the maximum size of an uploaded file in bytes. The form around the file needs the rest of the request.
+// maxUpload is the maximum size of an uploaded file in bytes. The rest of a request is for the other parts of the
+// form.
 const maxUpload = auth.MaxBody - 4096
 
 func importForm() g.Node {
@@ -76,7 +77,7 @@ func exportForm(query string) g.Node {
 			h.Span(h.Class("hint"), h.Text("JSON Lines, one entry per line. You can import the file again."))))
 }
 
-// exportEntries sends the entries that the query selects as a file.
+// exportEntries returns a file with the entries that the query selects.
 func exportEntries(c *pageRequest) (reply, error) {
 	if c.actor != oxbow.Person {
 		return forbidden("Only a person may export entries.",
@@ -89,7 +90,7 @@ func exportEntries(c *pageRequest) (reply, error) {
 	return exportedFile{c.formValue("q")}, nil
 }
 
-// exportedFile is a reply that browsers save as a file.
+// exportedFile is a reply that a browser saves as a file.
 type exportedFile struct {
 	filter string
 }
@@ -98,12 +99,12 @@ func (f exportedFile) send(c *pageRequest, w http.ResponseWriter, _ page.Assets)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="oxbow-`+c.now.Format("2006-01-02")+`.jsonl"`)
 	_, err := transfer.Export(c.ctx, c.workspace, transfer.ExportIn{Filter: f.filter, Output: w})
-	if err != nil { // make the download fail, because the file would look complete
+	if err != nil { // abort the download, because an incomplete file would look complete
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// browserID identifies the browser.
+// browserID returns a text that identifies the browser.
 func (c *pageRequest) browserID() string {
 	source, _ := oxbow.SourceFrom(c.ctx)
 	return source.Session
@@ -123,7 +124,7 @@ func (c *pageRequest) readUpload() (f upload, err error) {
 	case err != nil:
 		return f, &oxbow.InvalidError{Field: "file", Reason: "is missing; choose a file"}
 	}
-	defer func() { _ = in.Close() }() // ignore the error: the file was only read
+	defer func() { _ = in.Close() }() // ignore the error, because the file was only read
 	f.name = path.Base(strings.ReplaceAll(head.Filename, `\`, "/"))
 	f.content, err = io.ReadAll(in)
 	sum := sha256.Sum256(f.content)
@@ -131,7 +132,7 @@ func (c *pageRequest) readUpload() (f upload, err error) {
 	return f, err
 }
 
-// uploadErrorPage returns the page for a file that cannot be imported, with the form for another file.
+// uploadErrorPage returns the page for a file that cannot be imported. It contains the form for another file.
 func (c *pageRequest) uploadErrorPage(err error) screen {
 	s := c.transferScreen(errorScreen(err).status, errorNotice(err))
 	s.body = append(s.body, typedTextSection(c.r))
@@ -195,7 +196,7 @@ func importMessages(out transfer.ImportOut) g.Node {
 		g.If(out.UnlistedMessages > 0, h.P(h.Class("dim"), h.Textf("And %d more.", out.UnlistedMessages)))}
 }
 
-// maxImportedNames is the maximum number of names in a preview.
+// maxImportedNames is the maximum number of names that are shown before an import.
 const maxImportedNames = 100
 
 // importedNames lists the entries that an import adds and updates.

@@ -12,8 +12,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// typedTextSection shows the text fields of a form on an error page, so that a person can copy
-// them. It returns nil if the form has no text.
+// typedTextSection returns a section with the texts that were entered in a form, so that a person can copy them from
+// an error page. It returns nil if there are none.
 func typedTextSection(r *http.Request) g.Node {
 	if r.Method != http.MethodPost || strings.TrimSpace(r.PostFormValue("content")) == "" {
 		return nil

@@ -1,4 +1,4 @@
-// This file tests that no form loses the input of a person.
+// This file tests that no form loses the text that a person entered.
 
 package web
 

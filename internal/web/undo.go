@@ -10,7 +10,7 @@ import (
 )
 
 func undoChanges(c *pageRequest) (reply, error) {
-	_ = c.formValue("seq") // reads the form
+	_ = c.formValue("seq") // parse the form
 	var seqs []uint64
 	for _, s := range c.r.PostForm["seq"] {
 		seq, err := parseChangeNumber(s)

@@ -1,4 +1,4 @@
-// This file holds uploaded files between the preview of an import and the import.
+// This file stores uploaded files between the preview of an import and the import.
 
 package web
 
@@ -17,13 +17,13 @@ type upload struct {
 	digest  string
 }
 
-// uploads holds the last file of each browser between the preview and the import.
+// uploads contains the last uploaded file of each browser, until it is imported.
 type uploads struct {
 	mu    sync.Mutex
-	files map[string]upload // by session ID
+	files map[string]upload // files by session ID
 }
 
-// maxUploads is the maximum number of files, so that they need at most 64 MB of memory.
+// maxUploads is the maximum number of files. They need at most 64 MB of memory.
 const maxUploads = 16
 
 func (u *uploads) keepUpload(id string, file upload) {
@@ -35,7 +35,8 @@ func (u *uploads) keepUpload(id string, file upload) {
 	u.files[id] = file
 }
 
-// takeUpload removes and returns the file of a browser, if it is the one with this digest.
+// takeUpload returns the file of a browser and removes it from the uploads. It returns false if the file has a
+// different digest.
 func (u *uploads) takeUpload(id, digest string) (upload, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -68,7 +68,8 @@ func versionListPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// compareForm selects two of the listed versions for a comparison. It returns nil if there are fewer.
+// compareForm returns a form that selects two of the listed versions and compares them. It returns nil if there are
+// fewer than two.
 func (c *pageRequest) compareForm(changes []verb.Change) g.Node {
 	if len(changes) < 2 {
 		return nil
@@ -87,7 +88,8 @@ func (c *pageRequest) compareForm(changes []verb.Change) g.Node {
 		h.Button(h.Text("Compare")))
 }
 
-// comparisonSection shows the difference between the two versions that the query selects, or nil if it selects none.
+// comparisonSection shows the difference between the two versions in the query. It returns nil if the query contains
+// none.
 func (c *pageRequest) comparisonSection(name string) g.Node {
 	from, to := c.formNumber("from", 0), c.formNumber("to", 0)
 	if from <= 0 || to <= 0 {
@@ -144,14 +146,14 @@ func (c *pageRequest) changeDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	return g.Group{text, labels}
 }
 
-// entryState is the content of an entry's version.
+// entryState is the content of a version of an entry.
 type entryState struct {
 	text    string
 	aliases []string
 	labels  map[string][]string
 }
 
-// entryStateAt returns an entry's content as of a change. gone is true if there was no such entry then.
+// entryStateAt returns the content of an entry after a change. gone is true if the entry did not exist then.
 func (c *pageRequest) entryStateAt(name string, seq uint64) (s entryState, gone bool, err error) {
 	if seq == 0 {
 		return s, true, nil
@@ -190,7 +192,7 @@ func (c *pageRequest) labelDiff(before, after entryState) g.Node {
 	return h.Ul(h.Class("relabelled"), h.Aria("label", "Labels that changed"), out)
 }
 
-// labelTexts returns the labels and aliases, except the hashes of files.
+// labelTexts returns the labels and aliases as text. It leaves out the hashes of files.
 func (s entryState) labelTexts() (out []string) {
 	for k, vs := range s.labels {
 		for _, v := range vs {

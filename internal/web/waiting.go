@@ -8,15 +8,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-// listHeldEntries lists the entries that are held back. The result is shared and must not be changed.
+// listHeldEntries lists the held entries. The result is shared and must not be modified.
 func (c *pageRequest) listHeldEntries() (labels.HeldOut, error) {
 	return cachedUntilChange(c, &c.caches.heldEntries, "", func() (labels.HeldOut, error) {
 		return labels.ListHeld(c.ctx, c.workspace, labels.HeldIn{})
 	})
 }
 
-// countPendingDecisions returns the number of proposals, entries that are held back, and imports that wait for a
-// decision.
+// countPendingDecisions returns the number of proposals, held entries, and imports that wait for a decision.
 func (c *pageRequest) countPendingDecisions() (n int) {
 	if c.workspace.Sessions != nil {
 		if inbox, err := review.ListProposals(c.ctx, c.workspace, review.InboxIn{}); err == nil {

@@ -1,4 +1,4 @@
-// This file tests the number of waiting decisions in the navigation.
+// This file tests the number of pending decisions in the navigation.
 
 package web
 

@@ -26,12 +26,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clock is the time of all tests.
+// clock is the present time in all tests.
 var clock = time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC)
 
 const token = "a-token-of-enough-length"
 
-// browser is a browser without scripts that signed in by a link.
+// browser is a browser without scripts that has signed in with a link.
 type browser struct {
 	t      *testing.T
 	client *http.Client
@@ -41,7 +41,7 @@ type browser struct {
 	views  *rights.Options
 }
 
-// open serves a new memory, which is checked at the end of the test, and signs in.
+// open starts a server for a new memory, and signs in. The memory is checked at the end of the test.
 func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
@@ -66,7 +66,7 @@ func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	return b
 }
 
-// fresh returns a client that is session has ended.
+// fresh returns a client that is not signed in.
 func (b *browser) fresh() *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *browser) post(path string, form url.Values, status int) string {
 	return b.read(res, err, path, status)
 }
 
-// read returns the body of an answer. The status must match, unless status is 0.
+// read returns the body of a response. The status must be the given one, unless it is 0.
 func (b *browser) read(res *http.Response, err error, path string, status int) string {
 	b.t.Helper()
 	if err != nil {
@@ -112,8 +112,8 @@ func (b *browser) read(res *http.Response, err error, path string, status int) s
 	return string(body)
 }
 
-// submit submits the form whose button has this text, and returns the page to which it leads. Fields
-// that are not given keep their values.
+// submit submits the form that has a button with this text, and returns the page to which it leads. Fields that are
+// not given keep their values.
 func (b *browser) submit(shown, button string, fields url.Values, status int) string {
 	b.t.Helper()
 	for _, form := range regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*>.*?</form>`).FindAllString(shown, -1) {
@@ -195,8 +195,8 @@ func TestDots(t *testing.T) {
 	}
 }
 
-// TestSignIn tests that a link works for one browser only, and that requests with another host, from
-// another site, or without a session are refused.
+// TestSignIn checks that a link can be used by one browser only. Requests are refused that have another host, come
+// from another site, or have no session.
 func TestSignIn(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("secret plan", "The marker text.")

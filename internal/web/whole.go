@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// wholeMemoryOnly restricts a handler to browsers that see the whole memory. The pages
-// concern files, profiles and the machine, which have no projects or kinds.
+// wholeMemoryOnly restricts a handler to browsers that see the whole memory. It is used for pages about files,
+// profiles and the machine, which do not belong to a project or kind.
 func wholeMemoryOnly(handle handler) handler {
 	return func(c *pageRequest) (reply, error) {
 		if c.view.IsPartial() {
@@ -38,7 +38,7 @@ func personOnly(handle handler) handler {
 	})
 }
 
-// forbidden returns the page for a request that this browser may not make.
+// forbidden returns the page for a request that this browser must not make.
 func forbidden(why, remedy string) screen {
 	return screen{
 		title:   "Not for this browser",
@@ -48,7 +48,7 @@ func forbidden(why, remedy string) screen {
 	}
 }
 
-// errorInPage shows an error inside a page, so that the page's form stays.
+// errorInPage shows an error within a page, so that the form on the page is kept.
 func errorInPage(err error) g.Node {
 	f := errorScreen(err)
 	return g.Group(f.body)

@@ -22,7 +22,8 @@ type Options struct {
 	Listen  string   // HOST:PORT at which this server accepts clients (the default is a free port of 127.0.0.1)
 	Cluster string   // HOST:PORT at which this server accepts the cluster's other servers ("" for a single server)
 	Peers   []string // Cluster addresses (HOST:PORT) of the other servers, to which this server connects
-	TLS     TLS      // certificates of clients and servers, all signed by the same authority
+	// certificates of clients and servers, all signed by the same authority (without them, no TLS is used)
+	TLS TLS
 }
 
 // Server is a running server.
@@ -128,7 +129,7 @@ func (s *Server) releaseDir() (err error) {
 	return err
 }
 
-// failureLogger is the server's logger. It keeps the first fatal error and ignores all other messages.
+// failureLogger is the logger of the server. It stores the first fatal error, and ignores all other messages.
 type failureLogger struct{ firstFatal chan error }
 
 // Fatalf implements [server.Logger].

@@ -16,8 +16,8 @@ import (
 
 // TLS contains the paths of the PEM files for TLS. The zero TLS means no TLS.
 type TLS struct {
-	Cert, Key string // certificate and key of this side
-	CA        string // authority that signed the certificates of the peer
+	Cert, Key string // certificate and key of this process
+	CA        string // authority that signed the certificate of the other side
 }
 
 // Check returns the time when the certificate expires. It returns an error if the certificate is
@@ -48,8 +48,8 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	return leaf.NotAfter, nil
 }
 
-// checkServer returns an error if another server would reject the certificate. The certificate must
-// also be valid for clients, because servers connect to each other as clients.
+// checkServer returns an error if another server would refuse the certificate. The certificate must also be valid for
+// clients, because servers connect to each other as clients.
 func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
 	chain.Roots, err = f.rootPool()
@@ -94,7 +94,7 @@ func (f TLS) rootPool() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// isUnspecified reports whether a host means all addresses of this machine.
+// isUnspecified reports whether a host stands for all addresses of this machine.
 func isUnspecified(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
 
 // Config returns the configuration of a client that connects to host.
@@ -160,7 +160,7 @@ func (f TLS) configText() string {
 	)
 }
 
-// checkTLS returns an error if another server would reject the files.
+// checkTLS returns an error if another server would refuse the files.
 func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil

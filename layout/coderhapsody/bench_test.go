@@ -1,4 +1,4 @@
-// Benchmarks of opening a home: what reading its logs costs.
+// This file measures how long it takes to open a home, which reads all logs.
 
 package coderhapsody
 
@@ -13,8 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// BenchmarkOpen opens homes of 1,000 entries, 20 a day, with labels and without
-// any front matter.
+// BenchmarkOpen opens homes with 1,000 entries, 20 for each day. The entries have labels, or no front matter.
 func BenchmarkOpen(b *testing.B) {
 	body := strings.Repeat("Squares are easier than hexes here. ", 30)
 	for _, labelled := range []bool{true, false} {

@@ -35,8 +35,8 @@ import (
 //go:embed soul.md
 var newSoulText string
 
-// Dialect returns the dialect. Its home is the directory that contains SOUL.md and memory/. The
-// layout does not support several agents, because CodeRhapsody uses profiles instead.
+// Dialect returns the dialect of this layout. Its home is the directory that contains SOUL.md and memory/. The layout
+// does not support several agents, because CodeRhapsody uses profiles instead.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name: "coderhapsody",
@@ -52,8 +52,9 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countMarkers counts logs as two markers, and SOUL.md and MEMORY.md as one marker each. A home without
-// logs counts only if it has SOUL.md and a log directory that contains no files of other layouts.
+// countMarkers counts the files by which a home is recognized: two for each log, and one each for SOUL.md and
+// MEMORY.md. A home without logs counts only if it contains SOUL.md, and a log directory without files of other
+// layouts.
 func countMarkers(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +88,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return logs + soul + memory, nil
 }
 
-// initHome creates the directory of logs and an identity.
+// initHome creates the directory of logs and the file SOUL.md.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return dialect.CreateFiles(
 		ctx,
@@ -100,7 +101,7 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 
 // home is an opened home, which may be restricted by a profile. Its fields do not change.
 type home struct {
-	dialect.Base // its memory is restricted to the profile, if bound is set
+	dialect.Base // Base contains the memory, which is restricted if boundProfile is set
 	wholeMemory  *oxbow.Memory
 
 	profiles     *profile.Set
@@ -147,10 +148,11 @@ func (h *home) WithProfile(name string) (layout.Home, error) {
 	return h.restrictTo(&r), nil
 }
 
-// restrictTo returns the home restricted by the profile.
+// restrictTo returns the home, restricted by the profile.
 func (h *home) restrictTo(r *profile.Resolved) *home {
 	v := *h
-	v.boundProfile, v.DocumentPaths = r, nil // the context contains the profile's own documents
+	// the home's documents are left out, because the context contains those of the profile
+	v.boundProfile, v.DocumentPaths = r, nil
 	v.HomeMemory = scope.Within(h.wholeMemory, r.Scope())
 	return &v
 }

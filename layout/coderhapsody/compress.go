@@ -1,6 +1,6 @@
-// This file compresses days into weeks, and weeks and days into months. A digest is a log of its
-// own. The logs that a digest covers are moved unchanged to memory/covered, where search still
-// finds them. If the compression is undone, they are moved back.
+// This file compresses days into weeks, and weeks and days into months. A digest is a separate log. The logs that it
+// covers are moved unchanged to memory/covered, where a search still finds them. If the compression is undone, they
+// are moved back.
 
 package coderhapsody
 
@@ -94,8 +94,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	return done, nil
 }
 
-// checkUnrestricted returns an error if a profile restricts the home, because the caller needs all
-// entries.
+// checkUnrestricted returns an error if a profile restricts the home, because a compression needs all entries.
 func (h *home) checkUnrestricted() error {
 	if h.boundProfile != nil {
 		return fmt.Errorf(
@@ -184,9 +183,8 @@ func digestPath(s periodSpan, period string) string {
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// groupingLabels returns the labels that all entries of the same group must have in common. These are the
-// entry's labels without confidence, tags and files, but with the tags and files that profiles
-// exclude.
+// groupingLabels returns the labels that all entries in a group have in common. These are the labels of an entry
+// without confidence, tags and files, but including tags and files that profiles exclude.
 func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
@@ -220,7 +218,7 @@ func (h *home) profileExclusions() (labels map[oxbow.Label]bool, notes []string)
 	return labels, notes
 }
 
-// groupTitle returns the title of a group, which lists the group's labels.
+// groupTitle returns the title of a group, which is a list of its labels.
 func groupTitle(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
@@ -286,20 +284,20 @@ func (h *home) planDigest(
 	return d.Digest, append(d.edits, mdtree.Edit{Path: p, Text: d.log.text}), nil
 }
 
-// digester builds the digest of a period.
+// digester creates the digest of a period.
 type digester struct {
 	layout.Digest
 	home    *home
 	view    mdtree.View
-	groups  map[string]*digestGroup // by title
+	groups  map[string]*digestGroup // groups by title
 	entries []oxbow.Entry           // entries of the digest
 	log     *logText                // text of the digest
-	edits   []mdtree.Edit           // edits of the covered files
+	edits   []mdtree.Edit           // edits that cover files
 
 	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
-// coverLogs moves logs to the covered files and groups their entries.
+// coverLogs moves logs to the directory of covered files, and groups their entries.
 func (d *digester) coverLogs(logs []liveFile) error {
 	for _, f := range logs {
 		text, ok := d.view.File(f.path)
@@ -375,7 +373,7 @@ func (d *digester) addGroup(g *digestGroup, from time.Time, texts map[string]str
 	return nil
 }
 
-// checkReadsBack returns an error if parsing the text would not result in the wanted entries.
+// checkReadsBack returns an error if the entries that are parsed from the text differ from want.
 func (h *home) checkReadsBack(p, text string, want []oxbow.Entry) error {
 	items, err := treeLayout{h.Zone}.Parse(p, text)
 	if err != nil {
@@ -417,15 +415,15 @@ func chooseFreeName(v mdtree.View, base, title string, others []oxbow.Entry) str
 	}
 }
 
-// Limits for the labels of a digest, because front matter must stay short.
+// These constants limit the labels of a digest, because front matter must be short.
 const (
 	maxDigestLabels = 200
 	maxDigestBytes  = 32 << 10
 )
 
-// groupLabels returns the labels of a group's entry: the common labels, the tags and files of all
-// entries (the most frequent first, up to the limits), and the lowest confidence if each entry has
-// a confidence. notes report labels that were left out because of the limits.
+// groupLabels returns the labels of the entry for a group. These are the common labels, the tags and files of all
+// entries, and the lowest confidence if each entry has a confidence. If there are too many tags or files, it uses the
+// most frequent, and notes report the others.
 func (g *digestGroup) groupLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
@@ -471,8 +469,8 @@ func (g *digestGroup) groupLabels() (labels []oxbow.Label, notes []string) {
 	return oxbow.SortLabels(labels), notes
 }
 
-// Decompress implements [layout.Compressor]. It moves the digest to memory/undone, which is never
-// read. Each digest is undone atomically.
+// Decompress implements [layout.Compressor]. It moves each digest to memory/undone, which is never read. Each digest
+// is undone atomically.
 func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]layout.Digest, error) {
 	if err := h.checkUnrestricted(); err != nil {
 		return nil, err
@@ -550,8 +548,7 @@ func (h *home) revertDigest(v mdtree.View, name string) (layout.Digest, []mdtree
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// uncoverFiles returns the edits that move the covered files back. If the files cannot be moved, why is
-// the reason.
+// uncoverFiles returns the edits that move the covered files back. If this is impossible, why is the reason.
 func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because a person may have edited the list in the

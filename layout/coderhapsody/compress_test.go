@@ -1,5 +1,4 @@
-// Tests of compression: what a digest holds, that nothing is lost, and
-// that it can be taken back.
+// This file tests compression: the content of a digest, that nothing is lost, and that it can be undone.
 
 package coderhapsody
 
@@ -19,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// may is when the tests compress.
+// may is the present time in the tests.
 var may = time.Date(2026, 5, 20, 9, 0, 0, 0, time.UTC)
 
 func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
@@ -37,7 +36,7 @@ func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
 	return h.(*home)
 }
 
-// aprilHome holds two weeks and the days after them.
+// aprilHome returns a home with logs of two weeks and of the days after them.
 func aprilHome(t *testing.T) *vfs.Mem {
 	t.Helper()
 	fsys := vfs.NewMem()
@@ -65,7 +64,7 @@ func aprilHome(t *testing.T) *vfs.Mem {
 	return fsys
 }
 
-// files returns what is in memory/, without the store's own files.
+// files returns the files in memory/, except the store's own files.
 func files(fsys *vfs.Mem) map[string]string {
 	fs := map[string]string{}
 	for _, p := range fsys.Names() {
@@ -119,12 +118,11 @@ func TestCompressWeeks(t *testing.T) {
 			}
 		}
 	}
-	// May holds the two newest logs.
+	// The two newest logs are in May.
 	if want := []string{"week-2026-W16", "week-2026-W17"}; !slices.Equal(names, want) {
 		t.Fatalf("compressed %q, want %q", names, want)
 	}
-	// What was covered is byte for byte what it was, and is found with what it
-	// says; the handoff is still to be taken.
+	// Covered logs are unchanged, and a search finds them by their text. The handoff is still waiting.
 	after := files(fsys)
 	for p, text := range before {
 		to := p
@@ -147,7 +145,7 @@ func TestCompressWeeks(t *testing.T) {
 			t.Errorf("entry %q is %+v, want %+v", name, got, want)
 		}
 	}
-	// Labels are kept, projects apart.
+	// Labels are kept, and projects are separate.
 	for name, want := range map[string]string{
 		"week-2026-W16":              "digest:true",
 		"week-2026-W16 project:vtt":  "confidence:0.5 digest:true file:map.go project:vtt tag:decision tag:lesson",
@@ -174,7 +172,7 @@ func TestCompressWeeks(t *testing.T) {
 		t.Errorf("compressing again did %+v, %v", again, err)
 	}
 
-	// Months take in weeks, and can be taken back, one after the other.
+	// A month covers weeks. Both can be undone, one after the other.
 	done, err = h.Compress(t.Context(), layout.Compression{Over: 1, Span: "month", Period: "2026-04"})
 	if err != nil || len(done) != 1 {
 		t.Fatalf("Compress(month) = %+v, %v", done, err)
@@ -220,7 +218,7 @@ func TestCompressWeeks(t *testing.T) {
 	}
 }
 
-// A week that holds nothing to tell is passed over, and stops no other.
+// TestCompressPassesOver checks that a week without anything to digest is skipped, and does not prevent others.
 func TestCompressPassesOver(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -247,7 +245,7 @@ func TestCompressPassesOver(t *testing.T) {
 	}
 }
 
-// A caller may give the text, group by group.
+// TestCompressWithText checks that the caller can provide the text for each group.
 func TestCompressWithText(t *testing.T) {
 	fsys := aprilHome(t)
 	h := openHome(t, fsys, may)
@@ -265,8 +263,8 @@ func TestCompressWithText(t *testing.T) {
 	if err != nil || !strings.Contains(e.Content, "Chapters are short.") {
 		t.Errorf("the other group is %+v, %v", e, err)
 	}
-	// A digest cannot be forgotten in whole: its days would be told by nothing.
-	// But its parts can, and what they cover stays known.
+	// A digest cannot be forgotten as a whole, because nothing would then describe its days. Its parts can be
+	// forgotten, and the files that they cover stay covered.
 	for name := range entries(t, h.Memory()) {
 		if strings.HasPrefix(name, "week-2026-W16") && name != "week-2026-W16 project:vtt" {
 			if err := h.Memory().Forget(t.Context(), name); err != nil {
@@ -327,7 +325,7 @@ func TestCompressRefuses(t *testing.T) {
 	if !maps.Equal(files(fsys), before) {
 		t.Error("what was refused changed files")
 	}
-	// What would overwrite a file is refused, both ways.
+	// Compressing and undoing are refused if they would overwrite a file.
 	put(t, fsys, "memory/covered/2026-04-13.md", "Somebody's.\n")
 	if _, err := h.Compress(
 		t.Context(),
@@ -351,8 +349,8 @@ func TestCompressRefuses(t *testing.T) {
 	}
 }
 
-// Whenever the machine stops in the middle of a compression, afterwards it is
-// done or not begun, and no entry is lost.
+// TestCompressCrash stops the machine at each operation of a compression. The compression must be complete or not have
+// begun, and no entry may be lost.
 func TestCompressCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a compression once for each operation on the file system")

@@ -26,7 +26,7 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// Names of context parts.
+// These are the names of context parts.
 const (
 	partIdentity     = "identity"
 	partMemory       = "memory"
@@ -36,15 +36,15 @@ const (
 	partRecall       = "recall"
 )
 
-// newestLogs is the number of newest logs that are always in the context.
+// newestLogs is the number of newest logs that the context always contains.
 const newestLogs = 2
 
-// Limits of the entries that are recalled for a message, as in CodeRhapsody.
+// These constants limit the entries that are recalled for a message, as in CodeRhapsody.
 const (
-	minMessageLength = 50   // minimum characters of a message that is searched for
-	maxRecalled      = 3    // entries
-	maxSnippet       = 800  // characters of each entry
-	maxRecallBytes   = 6144 // bytes of the whole part
+	minMessageLength = 50   // minimum length, in characters, of a message for which entries are recalled
+	maxRecalled      = 3    // maximum number of entries
+	maxSnippet       = 800  // maximum length of each entry, in characters
+	maxRecallBytes   = 6144 // maximum size of all entries, in bytes
 )
 
 // Context implements [layout.Home]. Without a profile, the context contains SOUL.md, MEMORY.md,
@@ -70,7 +70,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 }
 
 // tokenBudget returns the budget of a request. If budget is 0, this is the budget of the profile or, without a
-// profile, the default of profiles.
+// profile, the default budget of profiles.
 func (h *home) tokenBudget(budget int) int {
 	switch {
 	case budget > 0:
@@ -81,7 +81,7 @@ func (h *home) tokenBudget(budget int) int {
 	return profile.DefaultMaxTokens
 }
 
-// packContext cuts a context to the budget of a request.
+// packContext shortens a context to the budget of a request.
 func (h *home) packContext(c *prompt.Context, budget int) { c.PackIntoBudget(h.tokenBudget(budget)) }
 
 // systemContext returns the parts of the system prompt.
@@ -147,7 +147,7 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 	return c, err
 }
 
-// liveFile is a log that is not covered.
+// liveFile is a log that no digest covers.
 type liveFile struct {
 	logFile
 	path string
@@ -198,8 +198,8 @@ func (h *home) liveLogs(v mdtree.View) []liveFile {
 	return all
 }
 
-// addCoveredFiles adds the files that a digest covers. If the digest contains mistakes, the valid
-// blocks count.
+// addCoveredFiles adds the files that a digest covers. If parts of the digest are invalid, only the valid blocks
+// count.
 func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
 	_, ps, _ := treeLayout{h.Zone}.splitParts(p, text)
@@ -213,7 +213,7 @@ func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]boo
 // spanRank is the order of spans in a context, where lower numbers come first.
 var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareLive orders logs by span, and the newest first within a span.
+// compareLive orders logs by span, and from newest to oldest within a span.
 func compareLive(a, b liveFile) int {
 	return cmp.Or(
 		spanRank[a.spanName]-spanRank[b.spanName],
@@ -233,8 +233,8 @@ func (f logFile) logNumber() int {
 	return n
 }
 
-// entryPart returns the context part for an entry, which has the entry's name, date and labels, and
-// the content in a fence.
+// entryPart returns the part of the context for an entry. It contains the name, the date and the labels of the entry,
+// and the content in a fence.
 func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))
@@ -272,8 +272,8 @@ func entryNames(c prompt.Context) map[string]bool {
 	return in
 }
 
-// recallEntries returns the entries that match a message and are not in the context yet. They are put
-// before the message and are not stored.
+// recallEntries returns the entries that match a message and that the context does not contain yet. They precede the
+// message, and are not stored.
 func (h *home) recallEntries(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
 	var c prompt.Context
 	message = strings.TrimSpace(message)
@@ -306,7 +306,7 @@ func (h *home) recallEntries(ctx context.Context, message string, present map[st
 		}
 		from, err := h.Tree.Locate(ctx, e.Name)
 		if err != nil {
-			continue // the entry was deleted meanwhile
+			continue // skip the entry, because it was deleted in the meantime
 		}
 		said := fmt.Sprintf(
 			"\nFrom %s — %s:\n> %s\n",

@@ -1,4 +1,4 @@
-// Tests of what compression saves on days of realistic size, and of what it leaves alone.
+// This file tests how much shorter days of realistic size become by compression, and which days stay unchanged.
 
 package coderhapsody
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// realisticHome holds a week of days whose texts are pages of this project's manual, of
-// some 3 to 20 kB, with one memory or several a day, and two later logs.
+// realisticHome returns a home with a week of days and two later logs. The texts are pages of this project's manual,
+// with about 3 to 20 kB. A day has one or several entries.
 func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 	t.Helper()
 	pages, err := filepath.Glob("../../docs/*.md")
@@ -39,7 +39,7 @@ func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 			put(t, fsys, name, string(text))
 			continue
 		}
-		// The same with front matter: a memory for each quarter.
+		// The same text with front matter, divided into four entries.
 		var log strings.Builder
 		for n, part := range quarters(string(text)) {
 			fmt.Fprintf(
@@ -57,7 +57,7 @@ func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 	return fsys, days
 }
 
-// quarters cuts a text into four at paragraphs.
+// quarters splits a text into four parts between paragraphs.
 func quarters(text string) []string {
 	ps := strings.Split(strings.TrimSpace(text), "\n\n")
 	var out []string
@@ -67,7 +67,7 @@ func quarters(text string) []string {
 	return out
 }
 
-// Days of realistic size shrink to an eighth.
+// TestCompressToAnEighth checks that days of realistic size become eight times shorter.
 func TestCompressToAnEighth(t *testing.T) {
 	fsys, days := realisticHome(t)
 	h := openHome(t, fsys, may)
@@ -96,7 +96,7 @@ func TestCompressToAnEighth(t *testing.T) {
 	}
 }
 
-// Shorter days stay as they are, whatever is compressed next to them.
+// TestShortDaysStay checks that short days stay unchanged, even if other days are compressed.
 func TestShortDaysStay(t *testing.T) {
 	fsys := vfs.NewMem()
 	short, long := "Squares, not hexes.\n", strings.Repeat("It took a while. ", 200)
@@ -123,8 +123,8 @@ func TestShortDaysStay(t *testing.T) {
 	}
 }
 
-// What a profile excludes is told in an entry of its own, so that the profile keeps the
-// rest of the digest.
+// TestDigestKeepsExcludedTagsApart checks that a digest has a separate entry for entries that a profile excludes.
+// Therefore the profile includes the rest of the digest.
 func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 	fsys := vfs.NewMem()
 	long := strings.Repeat("It took a while. ", 200)
@@ -157,7 +157,7 @@ func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 	}
 }
 
-// No answer says a fact twice: not recall_memory, and not what is recalled for a message.
+// TestNoFactTwice checks that neither recall_memory nor the recall for a message returns a fact twice.
 func TestNoFactTwice(t *testing.T) {
 	fsys := vfs.NewMem()
 	for day := 13; day <= 17; day++ {

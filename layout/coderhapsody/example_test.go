@@ -1,5 +1,4 @@
-// A runtime that leads conversations over a home of this
-// layout.
+// This file contains an example of a program that conducts conversations with a home of this layout.
 
 package coderhapsody_test
 
@@ -17,20 +16,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// turn is what the scripted model does with a message: it may call a tool, and
-// it answers.
+// turn is the reaction of the scripted model to a message. The model may call a tool, and then answers.
 type turn struct {
 	message, tool, args, answer string
 }
 
-// A runtime leads a conversation with a scripted model: it starts, compacts what
-// was said when it grows long, and ends with a handoff. The next conversation
-// resumes; the one after takes the handoff, once, and with it a memory profile.
-// Then the week is over, and is compressed.
+// This example conducts a conversation with a scripted model. The conversation starts, is compacted when it becomes
+// long, and ends with a handoff. The next conversation resumes it. The conversation after that takes the handoff,
+// once, and uses the memory profile of the handoff. Then the week is over and is compressed.
 func Example() {
 	ctx := context.Background()
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
-	fsys := vfs.NewMem() // or vfs.Dir of a real directory
+	fsys := vfs.NewMem() // a program would use vfs.Dir with a real directory
 	options := layout.Options{FS: fsys, Path: "~/.cr", Zone: time.UTC,
 		Memory: oxbow.Options{Clock: func() time.Time { return now }}}
 	d := coderhapsody.Dialect()
@@ -56,7 +53,7 @@ func Example() {
 	}
 	defer home.Close()
 	tools := map[string]layout.Tool{}
-	for _, t := range append(layout.OwnTools(), home.Tools()...) { // the layout's own count
+	for _, t := range append(layout.OwnTools(), home.Tools()...) { // the layout's own tools count as well
 		tools[t.Name] = t
 	}
 	workspace := layout.NewWorkspace(home)

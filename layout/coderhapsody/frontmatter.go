@@ -1,4 +1,4 @@
-// This file reads and edits the front matter of a block line by line. Unchanged lines are kept byte
+// This file reads and edits the front matter of a block line by line. Lines that are not changed stay the same byte
 // for byte, including comments and unknown keys.
 
 package coderhapsody
@@ -25,7 +25,7 @@ type frontMatterValues struct {
 	labels        []oxbow.Label
 	coveredFiles  []string
 
-	presentValues map[string][]string // values by label key, in the form of labelValues, that the front matter contains
+	presentValues map[string][]string // values in the front matter, by label key (in the form of labelValues)
 }
 
 // matterReader decodes front matter and collects its mistakes.
@@ -71,7 +71,7 @@ func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (frontM
 
 func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, day time.Time) {
 	if frontmatter.IsNull(v) {
-		return // "tags:" without a value
+		return // ignore a key without a value, such as "tags:"
 	}
 	label := func(as string) {
 		for _, n := range r.valueNodes(key, v) {
@@ -252,7 +252,7 @@ func formatKey(key string, values []string, style *yaml.Node) string {
 	for i, v := range values {
 		words[i] = quoteUnlessBare(v)
 		if slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
-			words[i] = v // the form of the value needs no quotes
+			words[i] = v // the value needs no quotes
 		}
 	}
 	single := slices.Contains(
@@ -273,7 +273,7 @@ func formatKey(key string, values []string, style *yaml.Node) string {
 	return key + ": [" + strings.Join(words, ", ") + "]" + remark + "\n"
 }
 
-// newMatter returns new front matter with these values, without the marker lines.
+// newMatter returns front matter with these values. It does not include the lines with three dashes.
 func newMatter(vs map[string][]string) string {
 	var b strings.Builder
 	for _, k := range frontMatterKeys {
@@ -284,8 +284,8 @@ func newMatter(vs map[string][]string) string {
 	return b.String()
 }
 
-// editMatter returns the YAML text with the values of the keys in want. A key without values is
-// removed. Lines of other keys are kept.
+// editMatter returns the YAML text with the values in want. If a key has no values, it is removed. The lines of other
+// keys stay unchanged.
 func editMatter(data, eol string, want map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file parses logs for the tree store, and plans changes as edits of their texts.
+// This file parses logs for the store in package mdtree, and plans changes as edits of logs.
 
 package coderhapsody
 
@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// maxLogSize is the size of a log in bytes above which new entries of the day go to another file.
+// maxLogSize is the maximum size of a log in bytes to which entries are added. If the log is larger, further entries
+// of the day are added to another file.
 const maxLogSize = 8 << 20
 
 // treeLayout is the [mdtree.Layout] of logs.
@@ -37,7 +38,7 @@ func (treeLayout) Overlooks(p string) bool {
 	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
 }
 
-// part is a block of a log with its decoded front matter.
+// part is a block of a log, including its decoded front matter.
 type part struct {
 	blockIndex int
 	matter     frontMatterValues
@@ -54,7 +55,7 @@ func (l treeLayout) splitParts(p, text string) (*logText, []part, error) {
 	}
 	var wrong profile.Diagnostics
 	lg := parseLog(text, nil)
-	matters := map[int]frontMatterValues{} // by start
+	matters := map[int]frontMatterValues{} // front matter by its start
 	bad := map[int]bool{}
 	for _, b := range lg.blocks {
 		if !b.hasFrontMatter {
@@ -208,8 +209,8 @@ func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	return vs
 }
 
-// addEntry appends an entry to the log of the day on which it was created. If that file is too long,
-// cannot be read, or would be parsed differently with more text, add uses another file of the day.
+// addEntry appends an entry to the log of the day on which it was created. If that file is too long, cannot be read,
+// or would be parsed differently after the addition, addEntry uses another file of the day.
 func (l treeLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := op.ApplyTo(oxbow.Entry{})
 	if e.Created.IsZero() {
@@ -243,9 +244,8 @@ func (l treeLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtr
 	}
 }
 
-// appendEntry returns the text of a log with an entry appended. It returns false if the result would
-// be parsed differently. The front matter contains the name only if the name cannot be made from
-// the content.
+// appendEntry returns the text of a log with an entry appended. It returns false if the other entries would be parsed
+// differently. The front matter contains the name only if the name cannot be made from the content.
 func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := parseLogPath(p, l.zone)
 	lg := parseLog(text, nil)
@@ -291,8 +291,8 @@ func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bo
 // maxFiles is the maximum number of files per day.
 const maxFiles = 1000
 
-// mayBeGeneratedName reports whether oxbow may have made this name for an entry without a name in the file with
-// this base name.
+// mayBeGeneratedName reports whether the name may have been generated for an entry without a name, in a file with this
+// base name.
 func mayBeGeneratedName(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
@@ -304,7 +304,7 @@ func (l treeLayout) rewritePart(p string, lg *logText, ps []part, i int, e oxbow
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
 	if f.isCovered {
-		// The directory of the file implies this label.
+		// Leave out this label, because the directory of the file implies it.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
 	}
 	if slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.coveredFiles) > 0 }) {
@@ -314,7 +314,7 @@ func (l treeLayout) rewritePart(p string, lg *logText, ps []part, i int, e oxbow
 		values := labelValues(labels)
 		for _, k := range labelKeys {
 			if !slices.Equal(values[k], q.matter.presentValues[k]) {
-				want[k] = values[k] // nil removes the key
+				want[k] = values[k] // if there are no values, nil removes the key
 			}
 		}
 	}
@@ -331,8 +331,7 @@ func (l treeLayout) rewritePart(p string, lg *logText, ps []part, i int, e oxbow
 	return l.writeNames(p, text, partNames(ps))
 }
 
-// editBlock returns the text with new front matter values and a new content of a block. kind is the
-// kind of the block's entry.
+// editBlock returns the text with changed front matter and content of a block. kind is the kind of the block's entry.
 func editBlock(lg *logText, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
 	b := lg.blocks[block]
 	head, tail := lg.text[:b.start], lg.text[b.start:]
@@ -353,18 +352,18 @@ func editBlock(lg *logText, block int, want map[string][]string, content string,
 	}
 	switch {
 	case front == "" && block == 0 && strings.TrimSpace(content) != "":
-		// without front matter, the file looks like a log from before labels existed
+		// without front matter, the block stays as in a log from before labels existed
 		return parseLog(head+lg.text[b.contentStart:], nil).withContent(block, content), nil
 	case !openerForIndex(block)(front):
-		// Front matter is recognized only if it begins with a known key.
+		// Begin with a known key, because front matter is recognized only by such a key.
 		front = keyKind + ": " + kind.String() + lg.lineEnding + front
 	}
 	text := lg.text[:b.frontStart] + front + lg.text[b.frontEnd:]
 	return parseLog(text, nil).withContent(block, content), nil
 }
 
-// writeNames writes names into the front matter of the parts whose automatic names would otherwise
-// change. want has the names that the parts must have.
+// writeNames writes names into the front matter of parts whose generated names would otherwise change. want lists the
+// names that the parts must have.
 func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	for range want {
@@ -373,7 +372,8 @@ func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
 			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
 		}
 		if len(now) != len(want) {
-			return text, nil // the store notices that the result is wrong, and rejects the change
+			// return the text unchanged; the store will find that the names are wrong, and refuse the change
+			return text, nil
 		}
 		j := 0
 		for j < len(now) && now[j].name == want[j] {
@@ -399,9 +399,8 @@ func partNames(ps []part) []string {
 	return names
 }
 
-// removePart removes a block. If the block is the last block of its file, it removes the file. If the
-// block lists the covered files, the list moves to the digest's next block, so that the files stay
-// covered.
+// removePart removes a block. If it is the only block of its file, the file is removed. If the block lists covered
+// files, the list is moved to the next block of the digest, so that the files stay covered.
 func (l treeLayout) removePart(p string, lg *logText, ps []part, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].matter.coveredFiles
 	rest, left := lg.withoutBlock(ps[i].blockIndex)

@@ -1,4 +1,4 @@
-// Tests of the store of logs: the contract, and what edits leave alone.
+// This file runs the tests that every store must pass with a store of logs, and tests that edits change nothing else.
 
 package coderhapsody
 
@@ -57,10 +57,10 @@ func TestContract(t *testing.T) {
 	}, storetest.Can{Labels: true, Aliases: true, Reopen: open})
 }
 
-// old is a log as it was written before there were labels.
+// old is a log from before labels existed.
 const old = "# April 18th\r\n\r\nBuilt the grid.\r\n\r\n---\r\n\r\n## Rejected\r\n\r\nHexes.\r\n"
 
-// An edit leaves the bytes that it is not about.
+// TestEditsSplice checks that an edit changes only the bytes of its entry.
 func TestEditsSplice(t *testing.T) {
 	vtt := []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}
 	odd := "---\nname:   first  # mine\nx-key: [odd,  value]\ntags:\n    - b\n    - a\n# about the project\nproject: " +

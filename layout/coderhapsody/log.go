@@ -29,48 +29,48 @@ import (
 	"strings"
 )
 
-// Keys of front matter, in the order in which they are written.
+// These are the keys of front matter, in the order in which they are written.
 const (
-	keyName       = "name"    // name of the entry, if it is not made from the content
+	keyName       = "name"    // name of the entry, if the name cannot be made from the content
 	keyTime       = "time"    // creation time
 	keyUpdated    = "updated" // time at which the content last changed
 	keyKind       = "kind"    // kind, if it differs from the kind of the file
 	keyAliases    = "aliases"
-	keyProject    = "project" // a project or a list
+	keyProject    = "project" // one project or a list
 	keyTags       = "tags"
 	keyFiles      = "related_files"
-	keyConfidence = "confidence" // a number from 0 to 1
+	keyConfidence = "confidence" // number from 0 to 1
 	keyProcess    = "process"    // true or false
 	keyPinned     = "pinned"     // true or false
-	keyLabels     = "labels"     // all other labels, as key:value
-	keyCovers     = "covers"     // in the first block of a digest: the covered files
+	keyLabels     = "labels"     // all other labels in the form key:value
+	keyCovers     = "covers"     // list of the covered files, in the first block of a digest
 )
 
 var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
 	keyConfidence, keyProcess, keyPinned, keyLabels, keyCovers}
 
-// block is a block of a log. All fields except front and line are byte offsets in the text.
+// block is a block of a log. All fields except frontLine are byte offsets in the text.
 type block struct {
 	start                    int
 	hasFrontMatter           bool
-	frontStart               int // beginning of the YAML, which is text[head:close]
-	frontEnd                 int // beginning of the closing marker
-	frontLine                int // line number of text[frontStart], from 1
+	frontStart               int // beginning of the YAML, which is text[frontStart:frontEnd]
+	frontEnd                 int // beginning of the marker after the YAML
+	frontLine                int // number of the first line of the YAML, counting from 1
 	contentStart, contentEnd int // byte range of the content
 	nextBlock                int // beginning of the next block
 }
 
-// logText is the text of a file with its blocks. The first block always exists, but may be blank.
+// logText is the text of a file, divided into blocks. There is always a first block, but it may be blank.
 type logText struct {
 	text       string
-	lineEnding string // line ending: "\n", or "\r\n" if the first line ends with it
+	lineEnding string // line ending of the first line, "\n" or "\r\n"
 	blocks     []block
 }
 
 // isMarker reports whether a line, with or without its line end, consists of three dashes.
 func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
 
-// An blockOpener reports whether a marker line begins a block. next is the line after the marker.
+// blockOpener reports whether a marker line begins a block. next is the line after the marker.
 type blockOpener func(next string) bool
 
 // openerForIndex returns the opener for a marker in the line with this index, or for a marker before the block with
@@ -87,7 +87,7 @@ func (b block) opener() blockOpener {
 	if b.hasFrontMatter {
 		return opensBlock
 	}
-	return opensFile // only the first block of a file can lack front matter
+	return opensFile // only the first block of a file may have no front matter
 }
 
 // opensBlock is the opener for a marker that is not in the first line of a file.
@@ -105,8 +105,8 @@ func opensFile(next string) bool {
 	})
 }
 
-// firstKey returns the text before a line's first colon, if a blank or the line end follows the
-// colon.
+// firstKey returns the text before the first colon in a line. The colon must be followed by a blank or the end of the
+// line.
 func firstKey(line string) (string, bool) {
 	i := strings.IndexByte(line, ':')
 	isWord := i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0
@@ -166,8 +166,8 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // textRange is a byte range of a text.
 type textRange struct{ start, end int }
 
-// cutLines returns the lines of text[top:]. For each line, markers has the index of the next marker
-// line at or after the line, or -1 if no marker follows.
+// cutLines returns the lines of text[top:]. For each line, markers contains the index of the first marker line at or
+// after it, or -1 if there is none.
 func cutLines(text string, top int) (lines []textRange, markers []int) {
 	for at := top; at < len(text); {
 		to := len(text)
@@ -188,8 +188,7 @@ func cutLines(text string, top int) (lines []textRange, markers []int) {
 	return lines, markers
 }
 
-// setEnds sets for each block where its content ends and where the next block
-// begins.
+// setEnds sets the end of the content, and the beginning of the next block, for each block.
 func (l *logText) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -211,7 +210,7 @@ func (l *logText) setEnds() {
 	}
 }
 
-// isBlankBlock reports whether the block contains only white space and no front matter.
+// isBlankBlock reports whether the block has no front matter, and contains only white space.
 func (l *logText) isBlankBlock(i int) bool {
 	b := l.blocks[i]
 	return !b.hasFrontMatter && strings.TrimSpace(l.text[b.contentStart:b.nextBlock]) == ""
@@ -228,8 +227,8 @@ func (l *logText) blockContent(i int) string {
 	return unescapeMarkers(s, b.opener())
 }
 
-// escapeContent returns a content as it is written in this log, with escaped markers. firstOpens is opensFile
-// if the content is at the beginning of the log, otherwise opensBlock.
+// escapeContent returns a content in the form in which it is written to this log, with escaped markers. firstOpens is
+// opensFile if the content is at the beginning of the log, otherwise opensBlock.
 func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
 	content = escapeMarkers(content, firstOpens)
 	if l.lineEnding != "\n" {
@@ -334,8 +333,8 @@ func (l *logText) withoutBlock(i int) (string, bool) {
 	return l.text[:prev.contentEnd] + l.lineEnding, true
 }
 
-// escapeMarkers adds the backslashes that unescape removes. firstOpens is the opener for a marker in the
-// first line.
+// escapeMarkers adds backslashes to lines that would begin a block. firstOpens is the opener for a marker in the first
+// line.
 func escapeMarkers(s string, firstOpens blockOpener) string {
 	return mapMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
 }

@@ -1,5 +1,4 @@
-// Tests of reading logs: which files are logs, their blocks, their front
-// matter and its mistakes.
+// This file tests how logs are read: which files are logs, their blocks, their front matter, and mistakes in it.
 
 package coderhapsody
 
@@ -59,7 +58,7 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// A bucket is about the sessions from its first to its last, by number.
+// TestWithinBucket checks that a bucket contains the sessions from its first to its last number.
 func TestWithinBucket(t *testing.T) {
 	bucket, _ := parseLogPath("memory/bucket-0/2026-04-18-2_2026-04-20-10.md", time.UTC)
 	for base, want := range map[string]bool{"2026-04-17-9": false, "2026-04-18-1": false, "2026-04-18-2": true,
@@ -77,7 +76,7 @@ func TestParse(t *testing.T) {
 	created := func(e oxbow.Entry) string { return e.Created.Format(time.RFC3339) }
 	for _, tt := range []struct {
 		name, text string
-		want       string // name|kind|created|labels|content of each, with ; between
+		want       string // name|kind|created|labels|content of each entry, separated by ;
 	}{
 		{
 			"before there were labels",
@@ -156,8 +155,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is wrong is told with file and line, and nothing is dropped: front matter
-// that cannot be read is content.
+// TestDiagnostics checks that mistakes are reported with file and line, and that nothing is lost: invalid front matter
+// counts as content.
 func TestDiagnostics(t *testing.T) {
 	for _, tt := range []struct{ front, wrong string }{
 		{"project: &a x", ":4:10: &a is an anchor"},
@@ -187,8 +186,8 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-// A log that cannot be read is told, is not written to, and takes nothing from
-// the day: what is saved goes to a second file.
+// TestBrokenLogIsLeftAlone checks that a log that cannot be read is reported and not changed. New entries of the day
+// are written to a second file.
 func TestBrokenLogIsLeftAlone(t *testing.T) {
 	fsys := vfs.NewMem()
 	const broken = "---\nproject: [x\n---\nOld.\n"
@@ -211,14 +210,15 @@ func TestBrokenLogIsLeftAlone(t *testing.T) {
 	if err != nil || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0].What, "memory/2026-04-18.md:2") {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}
-	// Mended by a person, it counts at once.
+	// As soon as a person has corrected the log, its entries can be read.
 	put(t, fsys, "memory/2026-04-18.md", "---\nproject: [x]\n---\nOld.\n")
 	if e, err := s.Get(t.Context(), "2026-04-18"); err != nil || e.Content != "Old." || len(e.Labels) != 1 {
 		t.Errorf("Get() = %+v, %v", e, err)
 	}
 }
 
-// A log from before there were labels comes back from another layout as it was.
+// TestWholeLogs checks that a log from before labels existed is unchanged after it was converted to another layout and
+// back.
 func TestWholeLogs(t *testing.T) {
 	fsys := vfs.NewMem()
 	was := map[string]string{
@@ -250,7 +250,7 @@ func TestWholeLogs(t *testing.T) {
 	}
 }
 
-// A day that is long goes on in another file.
+// TestLongDay checks that a long day is continued in another file.
 func TestLongDay(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "memory/2026-04-18.md", strings.Repeat("x", maxLogSize+1)+"\n")
@@ -263,7 +263,7 @@ func TestLongDay(t *testing.T) {
 	}
 }
 
-// Saving touches no byte that is there already.
+// TestDaysAreAppended checks that a new entry changes no byte of the existing log.
 func TestDaysAreAppended(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := openTree(t, fsys)
@@ -284,8 +284,8 @@ func TestDaysAreAppended(t *testing.T) {
 	}
 }
 
-// Any log can be read, and what is appended to it or edited in it comes back and
-// leaves the other entries as they were.
+// FuzzLog checks that any log can be read. An entry that is appended or edited must be read back, and the other
+// entries must not change.
 func FuzzLog(f *testing.F) {
 	f.Add("# Old\n\nlog\n", "new\n\ncontent\n", "a tag")
 	f.Add("---\nproject: x\n---\n\nA\n\n---\ntime: 10:00\ntags: [a, \"b: c\"]\n---\nB", "---\nname: evil\n---\n", "x")

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Files of a home.
+// These are the files and directories of a home.
 const (
 	soulFile   = "SOUL.md"   // the agent's identity
 	memoryFile = "MEMORY.md" // lasting knowledge, curated by people and the agent
@@ -41,11 +41,11 @@ var (
 
 // logFile describes a log by its path.
 type logFile struct {
-	// prefix of the names of the file's entries: the file name without extension; for a bucket,
-	// with the bucket's name before it
+	// prefix of the names of the file's entries: the file name without extension (in a bucket, after the bucket's
+	// name)
 	base             string
 	kind             oxbow.Kind // kind of entries without a kind in their front matter
-	firstDay, endDay time.Time  // covered days (to is exclusive)
+	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)
 	spanName         string     // "day", "week", "month" or "bucket"
 	isCovered        bool       // the log is in the directory of covered files
 }
@@ -95,18 +95,18 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	return logFile{}, false
 }
 
-// periodSpan is a period into which days are compressed.
+// periodSpan is a kind of period, such as a week, into which days are compressed.
 type periodSpan struct {
 	name string
 	// periodOf returns the period that contains a day, the first day of the period, and the first day of
 	// the next period.
 	periodOf func(day time.Time) (period string, from, to time.Time)
-	// parse returns the first day of a period, and the first day of the next period. It returns
-	// false for a text that periodOf does not return for any day.
+	// parse returns the first day of a period, and the first day of the next period. It returns false if periodOf
+	// never returns this text.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
-// spans lists all spans, the shorter first.
+// spans lists all kinds of periods, the shorter first.
 var spans = []periodSpan{
 	{"week", isoWeek, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := weekNamePattern().FindStringSubmatch("week-" + period)
@@ -152,8 +152,8 @@ func (f logFile) middleDay() time.Time {
 	return f.firstDay
 }
 
-// isWithinBucket reports whether a bucket contains this session. The session's day must be in the bucket's
-// range. If the session has a number, the number must be in the bucket's range as well.
+// isWithinBucket reports whether the bucket contains the session of this log. The day of the session must be in the
+// bucket's range. If the session has a number, the number must be in the bucket's range, too.
 func (f logFile) isWithinBucket(bucket logFile) bool {
 	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
 	if f.spanName != "day" || !isInRange {
@@ -172,9 +172,8 @@ func (f logFile) isWithinBucket(bucket logFile) bool {
 	return !(day == g[1] && n != 0 && n < number(g[2])) && !(day == g[3] && n > number(g[4]))
 }
 
-// generateName makes the name of an entry without a name. The first entry of a file gets the file's name,
-// unless the entry has a time. All other entries get the file's name followed by the first line of
-// their content.
+// generateName returns a name for an entry without one. The first entry of a file gets the name of the file, unless
+// the entry has a time. Other entries get the name of the file and the first line of their content.
 func generateName(base string, first bool, m *frontMatterValues, content string) string {
 	if first && m.time.IsZero() {
 		return base

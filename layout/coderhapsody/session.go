@@ -1,5 +1,5 @@
-// This file implements sessions. When a session starts, it reads a handoff. When it is compacted or
-// ends, it stores a summary, from which it can be resumed.
+// This file implements sessions. A session starts with a handoff, if one is waiting. When it is compacted or ends, it
+// stores a summary, from which it can be resumed.
 
 package coderhapsody
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// Names of the parts that a session adds.
+// These are the names of the parts that a session adds to the context.
 const (
 	partHandoff = "handoff"
 	partSummary = "summary"
@@ -40,14 +40,14 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	home       *home // bound to a profile after a handoff named it
+	home       *home // restricted to a profile if the handoff named one
 	request    layout.Request
-	shownNames map[string]bool // entries that are in the model's context
+	shownNames map[string]bool // names of the entries in the model's context
 }
 
-// Start returns the context of the home and the newest waiting handoff. The handoff is taken, so
-// that no other conversation gets it. If the handoff names a memory profile and no profile is bound
-// yet, the profile is bound for this conversation.
+// Start returns the context of the home and the newest waiting handoff. The handoff is taken, so that no other
+// conversation gets it. If the handoff names a memory profile and the home is not restricted yet, this conversation
+// uses the profile.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -81,7 +81,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return c, nil
 }
 
-// checkFiles reports which of the files in a handoff are missing in the working directory.
+// checkFiles returns the files of a handoff, and whether each is missing in the working directory.
 func (h *home) checkFiles(names []string) []handoff.File {
 	if h.Work == nil {
 		return handoff.CheckFiles(names, h.WorkDir, nil)
@@ -107,8 +107,7 @@ func (s *session) loadSkills(names []string) (skills []handoff.LoadedSkill) {
 	return skills
 }
 
-// takeHandoff takes the newest waiting handoff. In a read-only memory, the handoff stays in the list of
-// waiting handoffs.
+// takeHandoff takes the newest waiting handoff. If the memory is read-only, the handoff continues to wait.
 func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error) {
 	t, err := handoff.TakeHandoff(
 		ctx,
@@ -132,8 +131,7 @@ func (s *session) systemContext(ctx context.Context) (prompt.Context, error) {
 	return c, err
 }
 
-// BeforeTurn returns the entries that match the message, without those already in the model's
-// context.
+// BeforeTurn returns the entries that match the message and that the model's context does not contain yet.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -158,7 +156,7 @@ func (s *session) warnMissing(name string) string {
 	return "(the summary of the earlier conversation is not there)"
 }
 
-// contextAfterSummary returns the context with which a conversation continues. The summary is included only once.
+// contextAfterSummary returns the context with which a conversation continues. It contains the summary only once.
 func (s *session) contextAfterSummary(ctx context.Context, name, summary string) (prompt.Context, error) {
 	c, err := s.systemContext(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 const (
 	compressionRatio = 8  // factor by which a group becomes shorter, as in CodeRhapsody
-	minSectionBytes  = 60 // minimum bytes of a section that is included
+	minSectionBytes  = 60 // minimum number of bytes for a section
 )
 
 // digestOpening is the beginning of each text that composeDigest composes.
@@ -26,15 +26,15 @@ const digestOpening = "The beginnings of "
 // entrySection is a section of an entry in a digest.
 type entrySection struct {
 	section
-	groupHeading string // heading under which the section is listed: the day, or the name of the earlier digest
-	entryName    string // name of the entry, or "" if the name only repeats the day
+	groupHeading string // heading of the section in the digest: the day, or the name of the earlier digest
+	entryName    string // name of the entry ("" if the name only repeats the day)
 
 	isFirst bool // the section is the first section of an entry
 }
 
-// composeDigest returns the text of a group's digest, which consists of the beginnings of all sections.
-// Its size is an eighth of the size of the entries. If there is not enough room for all sections,
-// composeDigest chooses sections with weightiest.
+// composeDigest returns the text of a group's digest, which consists of the beginnings of all sections. Its size is an
+// eighth of the size of the entries. If there is not enough space for all sections, chooseSections selects some of
+// them.
 func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	all, size := g.entrySections(zone)
 	budget := size / compressionRatio
@@ -73,9 +73,9 @@ func (g *digestGroup) entrySections(zone *time.Location) (all []entrySection, si
 	return all, size
 }
 
-// chooseSections returns n sections in their original order. First it chooses first sections of
-// entries, shorter sections before longer ones, because a short section costs little. Then it
-// chooses from the remaining sections, longest first.
+// chooseSections returns n of the sections in their original order. It prefers the first sections of entries, and
+// among these shorter sections, because they need little space. If there are too few, it adds other sections, the
+// longest first.
 func chooseSections(all []entrySection, n int) []entrySection {
 	if n >= len(all) {
 		return all
@@ -103,8 +103,7 @@ func chooseSections(all []entrySection, n int) []entrySection {
 	return kept
 }
 
-// writeDigest returns the text that contains the kept sections. Each section gets a share of the
-// budget.
+// writeDigest returns a text with the kept sections. Each section gets a part of the budget.
 func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) string {
 	title := name
 	if g.title != "" {
@@ -117,7 +116,7 @@ func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) s
 		text.FormatCount(len(g.entries), "entry", "entries"),
 	)
 	if len(head) > budget/4 {
-		head = "" // the name of the entry makes the heading unnecessary
+		head = "" // leave out the heading, because the name of the entry contains it
 	}
 	left := budget - len(head)
 	size := 0
@@ -129,7 +128,7 @@ func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) s
 			last = s.groupHeading
 		}
 		if len(s.text) <= minSectionBytes {
-			left -= len(s.text) // the whole section is included
+			left -= len(s.text) // the section is included as a whole
 		} else {
 			size += len(s.text)
 		}
@@ -176,8 +175,7 @@ func shorterDigest(name string, g *digestGroup, zone *time.Location) string {
 	return digest
 }
 
-// section is a heading and the text below it. Text before the first heading is a
-// section with an empty head.
+// section is a heading and the text below it. For text before the first heading, heading is empty.
 type section struct{ heading, text string }
 
 // splitSections splits a Markdown text at its headings outside of fenced code blocks.
@@ -209,9 +207,9 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// firstParagraph returns the first paragraph of a text on a single line, with semicolons between list
-// items, cut to n bytes. The cut is at the end of a sentence if a sentence ends in the second half,
-// otherwise after a word, with an ellipsis.
+// firstParagraph returns the first paragraph of a text as a single line of at most n bytes, with semicolons between
+// list items. If a sentence ends in the second half of these bytes, the line is cut there, otherwise after a word,
+// with an ellipsis.
 func firstParagraph(s string, n int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {
@@ -252,7 +250,7 @@ func firstParagraph(s string, n int) string {
 
 // digestGroup contains the entries that a digest combines into a single entry.
 type digestGroup struct {
-	title        string        // text that lists the labels that all entries have in common
+	title        string        // list of the labels that all entries have in common
 	commonLabels []oxbow.Label // the common labels
 	entries      []oxbow.Entry
 }

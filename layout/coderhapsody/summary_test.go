@@ -1,4 +1,4 @@
-// Tests of the rule by which digests are made.
+// This file tests the texts of digests.
 
 package coderhapsody
 
@@ -87,7 +87,7 @@ func TestBeginning(t *testing.T) {
 	}
 }
 
-// A digest is not longer than what it tells again.
+// TestShortEntriesAreTheirDigest checks that a digest is not longer than its entries.
 func TestShortEntriesAreTheirDigest(t *testing.T) {
 	g := &digestGroup{
 		entries: []oxbow.Entry{

@@ -1,4 +1,4 @@
-// This file defines the tools of the layout that are not in the common table of verbs.
+// This file defines the tools of the layout that are not verbs.
 
 package coderhapsody
 
@@ -35,7 +35,7 @@ func (h *home) Tools() []verb.Tool {
 	}
 }
 
-// maxNames limits the search for an unused name.
+// maxNames is the maximum number of names that are tried to find an unused one.
 const maxNames = 10_000
 
 func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SavedOut, error) {
@@ -99,7 +99,7 @@ func (h *home) addToLog(
 		made, err := m.Commit(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
 		if err == nil {
 			written, ok := made.Entry()
-			if !ok { // this store does not return the written entry
+			if !ok { // this store does not return the entries of a change
 				written = oxbow.Entry{Name: name}
 			}
 			return written, false, nil

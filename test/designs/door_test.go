@@ -1,4 +1,4 @@
-// This file declares the doors and implements those of the command line and of the Go library.
+// This file declares the interface of doors, and implements the doors of the command line and the Go library.
 
 package designs
 
@@ -20,28 +20,28 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A door is one way in which a user reaches the memory of a home. Each method returns the text that
-// the user or the model gets.
+// A door is an interface through which a user accesses the memory of a home. Each method returns the text that the
+// user or the model gets.
 type door interface {
-	// remember writes an entry. The description is the line by which an entry is found in
-	// entryfiles, and an alias in crabtalk.
+	// remember writes an entry. The description is the line by which the layout entryfiles finds the entry. In
+	// crabtalk, it is an alias.
 	remember(name, description, content string) (string, error)
 	recall(query string) (string, error)
 	forget(name string) (string, error)
-	context() (string, error)               // what a new session begins with
-	prompt(message string) (string, error)  // what is put before a message of the user
-	compact(summary string) (string, error) // a conversation is compacted
-	end(summary string) (string, error)     // a session ends
-	tool(name, args string) (string, error) // args is a JSON object
-	tools() ([]string, error)               // names of the tools
-	edit() (string, error)                  // an agent edits hello.go in the tree and says why
-	close() error                           // ends the session; the next call begins another
+	context() (string, error)               // returns the text at the start of a new session
+	prompt(message string) (string, error)  // returns the text that is added to a message of the user
+	compact(summary string) (string, error) // compacts a conversation
+	end(summary string) (string, error)     // ends a session
+	tool(name, args string) (string, error) // calls a tool (args is a JSON object)
+	tools() ([]string, error)               // returns the names of the tools
+	edit() (string, error)                  // edits hello.go in the working tree like an agent that says why
+	close() error                           // ends the session (the next call begins another one)
 }
 
-// errNoWay is returned by a door that has no way to do an action. A row must skip such a door.
+// errNoWay is returned for an action that a door does not have. A row must skip such a door.
 var errNoWay = errors.New("this door has no way to do that")
 
-// closed implements door without any way in.
+// closed is a door that has no actions. Other doors embed it.
 type closed struct{}
 
 func (closed) remember(_, _, _ string) (string, error) { return "", errNoWay }
@@ -92,7 +92,7 @@ func (d cliDoor) prompt(message string) (string, error) {
 	return d.w.oxbow("context", "--message", message)
 }
 
-// goDoor is a Go program that embeds the layout.
+// goDoor is a Go program that uses the packages of the layout.
 type goDoor struct {
 	closed
 	w    *world
@@ -141,7 +141,7 @@ func (d *goDoor) session() (layout.Session, error) {
 	return d.talk, err
 }
 
-// readSkill reads a skill of the home, as a program that leads sessions does.
+// readSkill reads a skill of the home, like a program that conducts sessions.
 func (d *goDoor) readSkill(name string) (string, error) {
 	data, err := os.ReadFile(d.w.path("skills/" + name + "/SKILL.md"))
 	return string(data), err

@@ -1,4 +1,4 @@
-// This file implements the doors of the clients' hooks.
+// This file implements the doors of the hooks of clients.
 
 package designs
 
@@ -23,7 +23,7 @@ type hookDoor struct {
 	started bool
 }
 
-// report runs the hook with a report and returns the text that the client puts before its model.
+// report runs the hook with a report. It returns the text that the client gives to its model.
 func (d *hookDoor) report(event string, fields map[string]any) (string, error) {
 	report := map[string]any{"hook_event_name": event, "session_id": fmt.Sprintf("s%d", d.session), "cwd": d.w.tree}
 	for k, v := range fields {
@@ -36,7 +36,7 @@ func (d *hookDoor) report(event string, fields map[string]any) (string, error) {
 	return d.feed(raw)
 }
 
-// feed runs the hook with the bytes of a report.
+// feed runs the hook with the bytes of a report as standard input.
 func (d *hookDoor) feed(raw []byte) (string, error) {
 	var out, errs bytes.Buffer
 	args := append([]string{"--home", d.w.home}, d.w.flags...)
@@ -59,8 +59,7 @@ func (d *hookDoor) feed(raw []byte) (string, error) {
 	return answer.Context + answer.Additional + answer.Specific.Context, err
 }
 
-// context returns the answer to the start of a new session. Gemini CLI gets this answer with the
-// first prompt.
+// context returns the answer at the start of a new session. Gemini CLI gets this answer with the first prompt.
 func (d *hookDoor) context() (string, error) {
 	d.session++
 	d.started = true
@@ -74,8 +73,8 @@ func (d *hookDoor) context() (string, error) {
 	return d.report("BeforeAgent", map[string]any{"prompt": "hello"})
 }
 
-// prompt returns the answer to a message of the user. The session is started before the first
-// message, so that the answer contains only what the message adds.
+// prompt returns the answer to a message of the user. It starts the session before the first message, so that the
+// answer contains only what the message adds.
 func (d *hookDoor) prompt(message string) (string, error) {
 	if !d.started {
 		if _, err := d.context(); err != nil {
@@ -117,7 +116,7 @@ func (d *hookDoor) end(summary string) (string, error) {
 	return d.report("SessionEnd", map[string]any{"reason": "exit"})
 }
 
-// Contents of hello.go before and after the edit of the recorded sessions.
+// These are the contents of hello.go before and after the edit in the recorded sessions.
 const (
 	helloBefore = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) {\n" +
 		"\tfmt.Println(\"hello, \" + name)\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
@@ -145,13 +144,13 @@ func (d *hookDoor) recording() (hooks, transcript []byte, err error) {
 		err = nil
 	}
 	if d.client == "codex" {
-		// The rest was not yet written when the first edit was reported.
+		// The rest of the transcript was not written yet when the client reported the first edit.
 		transcript, _, _ = bytes.Cut(transcript, []byte(`{"timestamp":"2026-11-20T21:46:24.663Z"`))
 	}
 	return d.localPaths(hooks), d.localPaths(transcript), err
 }
 
-// edit replays the recorded session of the client until the end of its first turn.
+// edit repeats the recorded session of the client up to the end of its first turn.
 func (d *hookDoor) edit() (string, error) {
 	hooks, transcript, err := d.recording()
 	if err != nil {
@@ -190,12 +189,12 @@ func isEdit(line []byte) bool {
 	return bytes.Contains(line, []byte("func Greet(name string) string")) && bytes.Contains(line, []byte("hello.go"))
 }
 
-// localPaths replaces the paths of the machine on which the sessions were recorded.
+// localPaths replaces the paths of the machine where the sessions were recorded.
 func (d *hookDoor) localPaths(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("/home/dev"), []byte(d.w.user))
 }
 
-// placeTranscript writes the transcript to the place that the reports name.
+// placeTranscript writes the transcript to the path in the reports.
 func placeTranscript(hooks, transcript []byte) error {
 	if len(transcript) == 0 {
 		return nil

@@ -26,7 +26,7 @@ type mcpDoor struct {
 	w       *world
 	isHTTP  bool
 	session *mcp.ClientSession
-	handle  string // of the memory profile that was loaded last
+	handle  string // handle of the memory profile that was loaded last
 	stop    func()
 }
 
@@ -70,7 +70,7 @@ func (d *mcpDoor) startStdio() (mcp.Transport, error) {
 	return &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil
 }
 
-// tokenSecret is the token with which the test's client reaches a server over HTTP.
+// tokenSecret is the token of the client for a server over HTTP.
 const tokenSecret = "a-secret-of-the-test-door"
 
 func (d *mcpDoor) startHTTP() (mcp.Transport, error) {
@@ -101,7 +101,7 @@ func (d *mcpDoor) startHTTP() (mcp.Transport, error) {
 	}
 }
 
-// withToken sends the token with each request.
+// withToken adds the token to each request.
 type withToken struct{ *http.Transport }
 
 func (t withToken) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -110,7 +110,7 @@ func (t withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(r)
 }
 
-// mcpTools lists the tools with which a model writes, searches and deletes in each layout.
+// mcpTools contains, for each layout, the tools with which a model writes, searches and deletes.
 var mcpTools = map[string]struct{ remember, recall, forget string }{
 	"entryfiles":   {"remember", "recall", "forget"},
 	"crabtalk":     {"remember", "recall", "forget"},
@@ -173,7 +173,7 @@ func (d *mcpDoor) prompt(message string) (string, error) {
 // handlePattern finds the handle in the answer of load_memory_profile.
 var handlePattern = regexp.MustCompile(`, handle (\S+):`)
 
-// call calls a tool and remembers the handle of a loaded memory profile.
+// call calls a tool. If the tool loads a memory profile, call stores its handle.
 func (d *mcpDoor) call(name string, args map[string]any) (string, error) {
 	s, err := d.open()
 	if err != nil {
@@ -193,8 +193,8 @@ func (d *mcpDoor) call(name string, args map[string]any) (string, error) {
 	return text, nil
 }
 
-// tool calls a tool with the arguments in a JSON object. In it, $HANDLE is replaced by the handle of
-// the memory profile that was loaded last.
+// tool calls a tool with a JSON object as arguments. It replaces $HANDLE in the object by the handle of the memory
+// profile that was loaded last.
 func (d *mcpDoor) tool(name, args string) (string, error) {
 	args = strings.ReplaceAll(args, "$HANDLE", d.handle)
 	var values map[string]any
@@ -238,7 +238,7 @@ func (d *mcpDoor) schema(name string) (string, error) {
 	return "", fmt.Errorf("there is no tool %q", name)
 }
 
-// resources returns the URIs of all resources, one a line.
+// resources returns the URIs of all resources, with one line for each.
 func (d *mcpDoor) resources() (text string, err error) {
 	s, err := d.open()
 	if err != nil {
@@ -258,7 +258,7 @@ func (d *mcpDoor) close() error {
 	if d.session == nil {
 		return nil
 	}
-	_ = d.session.Close() // the server may have ended the connection already
+	_ = d.session.Close() // ignore the error, because the server may have closed the connection already
 	d.stop()
 	d.session = nil
 	return nil

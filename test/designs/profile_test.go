@@ -1,4 +1,4 @@
-// This file plays steps about memory profiles and handoffs, which each door does in its own way.
+// This file implements steps about memory profiles and handoffs, which differ between doors.
 
 package designs
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// selectProfile returns the text that a memory profile selects, as the door gives it to a model.
+// selectProfile returns the text that a memory profile selects for a model.
 func (w *world) selectProfile(name string) (string, error) {
 	switch d := w.door.(type) {
 	case cliDoor:
@@ -38,7 +38,7 @@ func (w *world) selectProfile(name string) (string, error) {
 	return w.door.context()
 }
 
-// takeHandoff begins a session that takes over the open handoff. In MCP, a person picks the prompt.
+// takeHandoff begins a session that takes the open handoff. In MCP, a person selects the prompt for this.
 func (w *world) takeHandoff() (string, error) {
 	switch d := w.door.(type) {
 	case cliDoor:

@@ -1,4 +1,4 @@
-// This file contains small Go programs that rows run, for requirements that concern only programs.
+// This file contains small Go programs that rows execute. They test requirements that concern only programs.
 
 package designs
 
@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A program tests something in a world and returns a text for the next steps.
+// A program tests something, and returns a text for the next steps.
 type program func(w *world) (string, error)
 
 func programs() map[string]program {
@@ -44,7 +44,7 @@ func programs() map[string]program {
 	}
 }
 
-// openOn opens a home of the row's layout in a file system.
+// openOn opens a home with the layout of the row in a file system.
 func (w *world) openOn(fsys vfs.FS) (layout.Home, error) {
 	d, err := layout.Find(layouts.All(), w.layout)
 	if err != nil {
@@ -69,9 +69,8 @@ func (w *world) named(name, content string) oxbow.Entry {
 	return e
 }
 
-// crashProgram writes an entry twice and crashes the machine at each operation of the second
-// write. After each crash, the entry has the old or the new text, and the new one if the write had
-// been acknowledged.
+// crashProgram writes an entry twice, and crashes the machine at each operation of the second write. After a crash,
+// the entry must have the old or the new text. If the write was acknowledged, it must have the new text.
 func crashProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
 	if err := w.writeOn(start.Process(), "old text"); err != nil {
@@ -118,8 +117,8 @@ func (w *world) readOn(fsys vfs.FS) (string, error) {
 	return strings.TrimSpace(e.Content), err
 }
 
-// dayProgram adds to the log of a day and crashes the machine at each operation. After each crash,
-// the log contains the new entry whole or not at all.
+// dayProgram adds an entry to the log of a day, and crashes the machine at each operation. After a crash, the log must
+// contain the whole entry or nothing of it.
 func dayProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
 	if err := w.writeOn(start.Process(), "old text"); err != nil {
@@ -157,8 +156,7 @@ func (w *world) rememberDay(fsys vfs.FS) error {
 	return err
 }
 
-// faultProgram makes the disk fail at each operation of a write. The memory must not show a text
-// that is not on disk.
+// faultProgram lets each operation of a write fail. The memory must not return a text that is not on the disk.
 func faultProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
 	if err := w.writeOn(start.Process(), "old text"); err != nil {
@@ -194,7 +192,7 @@ func faultProgram(w *world) (string, error) {
 	}
 }
 
-// standaloneProgram uses the package of the file format alone, without a home.
+// standaloneProgram uses only the package of the file format, without a home.
 func standaloneProgram(w *world) (string, error) {
 	s, err := crmem.Open(w.path("alone.db"), nil)
 	if err != nil {
@@ -212,7 +210,7 @@ func standaloneProgram(w *world) (string, error) {
 	return hits[0].Entry.Content, nil
 }
 
-// parentsProgram writes a store below directories that do not exist.
+// parentsProgram writes a store into directories that do not exist.
 func parentsProgram(w *world) (string, error) {
 	s, err := crmem.Open(filepath.Join(w.home, "a", "b", "c", "memory.db"), nil)
 	if err != nil {
@@ -222,7 +220,7 @@ func parentsProgram(w *world) (string, error) {
 	return "", s.Apply(w.detached(), oxbow.Add{Name: "n", Content: "Text."})
 }
 
-// opsProgram applies the four operations of the design and returns the entries.
+// opsProgram makes the four operations of the design, and returns the entries.
 func opsProgram(w *world) (string, error) {
 	h, err := w.openOn(vfs.NewMem())
 	if err != nil {
@@ -254,7 +252,7 @@ func opsProgram(w *world) (string, error) {
 	return b.String(), nil
 }
 
-// checkpointProgram brings a store to disk without a change.
+// checkpointProgram writes a store to the disk although nothing has changed.
 func checkpointProgram(w *world) (string, error) {
 	fsys := vfs.NewMem()
 	h, err := w.openOn(fsys)
@@ -270,7 +268,7 @@ func checkpointProgram(w *world) (string, error) {
 	return w.readOn(fsys)
 }
 
-// postingsProgram searches for a word that one of many entries contains.
+// postingsProgram searches for a word that only one of many entries contains.
 func postingsProgram(w *world) (string, error) {
 	h, err := w.openOn(vfs.NewMem())
 	if err != nil {
@@ -291,7 +289,7 @@ func postingsProgram(w *world) (string, error) {
 	return hits[0].Entry.Name, nil
 }
 
-// resumeProgram compacts a conversation and resumes it in another one.
+// resumeProgram compacts a conversation, and resumes it in another session.
 func resumeProgram(w *world) (string, error) {
 	h, err := w.openOn(vfs.NewMem())
 	if err != nil {
@@ -315,7 +313,7 @@ func resumeProgram(w *world) (string, error) {
 	return c.Text(), err
 }
 
-// inMemoryProgram uses a home in a file system that exists only in memory.
+// inMemoryProgram uses a home in a file system in memory.
 func inMemoryProgram(w *world) (string, error) {
 	fsys := vfs.NewMem()
 	if err := w.writeOn(fsys, "kept in memory"); err != nil {
@@ -324,9 +322,9 @@ func inMemoryProgram(w *world) (string, error) {
 	return w.readOn(fsys)
 }
 
-// buildProgram tests that the packages which the layout needs can be built for a system of
-// WebAssembly: no file that the system excludes is needed. It only lists the packages, because the
-// build of the module for these systems is part of the checks before a change lands.
+// buildProgram checks that the packages of the layout can be built for a WebAssembly system: they must not need a file
+// that is excluded for the system. It only lists the packages. The module is built for these systems by the checks
+// before a change is merged.
 func buildProgram(w *world, goos string) (string, error) {
 	testenv.Program(w.t, "go", "https://go.dev/dl")
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Error}} {{.}}{{end}}",

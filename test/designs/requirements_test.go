@@ -1,4 +1,4 @@
-// This file plays the rows of the table at the doors.
+// This file executes the rows of the tables with each door.
 
 package designs
 
@@ -14,15 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/vectorstest"
 )
 
-// Numbers that the table must have. Who changes the table changes them too, so that no row and no
-// door can be left out unnoticed.
+// These are the number of rows in the table, and the number of times that a row is executed with a door. They must be
+// updated when the table is changed, so that no row and no door is left out by mistake.
 const (
 	wantRows  = 237
 	wantPlays = 1039
 )
 
-// TestTable tests that the table has each requirement once, and that each row names each door,
-// either to play the row there or with the reason why not.
+// TestTable checks that the table contains each requirement once, and that each row lists every door: either the row
+// is executed with the door, or there is a reason why not.
 func TestTable(t *testing.T) {
 	rows, err := readTable("requirements")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// hasCheck reports whether a row has a step that can fail because of a wrong result.
+// hasCheck reports whether a row contains a step that fails if a result is wrong.
 func hasCheck(r row) bool {
 	return slices.ContainsFunc(r.steps, func(s step) bool {
 		name := s.words[0]
@@ -65,13 +65,13 @@ func hasCheck(r row) bool {
 	})
 }
 
-// TestRequirements plays each requirement at each of its doors.
+// TestRequirements executes each requirement with each of its doors.
 func TestRequirements(t *testing.T) { playAll(t, "requirements") }
 
-// TestHomes uses homes as the original systems leave them. They stay readable for these systems.
+// TestHomes uses homes that the original systems have left. These systems must still be able to read them.
 func TestHomes(t *testing.T) { playAll(t, "homes") }
 
-// playAll plays each row of a table at each of its doors. A row with a known failure must fail.
+// playAll executes each row of a table with each of its doors. A row with a known failure must fail.
 func playAll(t *testing.T, table string) {
 	rows, err := readTable(table)
 	if err != nil {
@@ -93,8 +93,8 @@ func playAll(t *testing.T, table string) {
 	}
 }
 
-// TestRowsCanFail plays each row with a program that does nothing and prints nothing. Each row must
-// fail, otherwise it would test nothing.
+// TestRowsCanFail executes each row with a program that does nothing and prints nothing. Each row must fail. Otherwise
+// it would not test anything.
 func TestRowsCanFail(t *testing.T) {
 	rows, err := readTable("requirements")
 	if err != nil {
@@ -115,7 +115,7 @@ func TestRowsCanFail(t *testing.T) {
 	}
 }
 
-// play plays a row at a door. At the end it tests that the home is sound.
+// play executes a row with a door. Afterwards it checks that the home is not damaged.
 func play(t *testing.T, r row, door string) (err error) {
 	w := newWorld(t, r, door)
 	defer func() { err = errors.Join(err, w.door.close()) }()
@@ -140,7 +140,7 @@ func play(t *testing.T, r row, door string) (err error) {
 	return err
 }
 
-// steps does the steps of a row that are for the door.
+// steps executes the steps of a row that apply to the door.
 func (w *world) steps(r row) error {
 	for _, s := range r.steps {
 		if s.doors != nil && !slices.Contains(s.doors, w.name) {
@@ -153,11 +153,10 @@ func (w *world) steps(r row) error {
 	return nil
 }
 
-// ownSteps are the actions that test code does without oxbow. All others do nothing in an idle
-// world.
+// ownSteps are the actions that the tests perform without oxbow. All other actions do nothing in an idle world.
 var ownSteps = []string{"write", "append", "big", "move", "remove", "link", "now", "set", "flags"}
 
-// idleAction returns an action that succeeds without an effect, except that there are no tools.
+// idleAction returns an action that does nothing and succeeds. An action that lists tools finds none.
 func idleAction(name string) action {
 	return func(_ *world, _ step, args []string) (string, error) {
 		if name == "tools" && len(args) > 0 {
@@ -167,8 +166,8 @@ func idleAction(name string) action {
 	}
 }
 
-// step does one step. The step "fail" does the action that follows it, which must fail with an
-// error that becomes the output.
+// step executes a step. The step "fail" executes the action that follows it. The action must fail, and its error
+// becomes the output.
 func (w *world) step(s step) (err error) {
 	name, args := s.words[0], slices.Clone(s.words[1:])
 	for i, arg := range args {

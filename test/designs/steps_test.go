@@ -15,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// An action is a step that does something. It returns the text that the following steps check.
+// An action is a step that does something. It returns a text that the next steps check.
 type action func(w *world, s step, args []string) (string, error)
 
-// actions are the actions by name. An action that begins with "fail" must fail; see play.
+// actions returns the actions by name. After the word "fail", an action must fail (see step).
 func actions() map[string]action {
 	return map[string]action{
 		"remember": func(w *world, _ step, args []string) (string, error) {
@@ -108,8 +108,8 @@ func appendStep(w *world, _ step, args []string) (string, error) {
 	return w.out, w.writeFile(args[0], append(data, args[1]...))
 }
 
-// bigStep writes a file of about args[1] bytes: numbered facts, each a paragraph, and args[2] as
-// the last line.
+// bigStep writes a file of about args[1] bytes, which consists of numbered facts in paragraphs. The last line is
+// args[2].
 func bigStep(w *world, _ step, args []string) (string, error) {
 	size, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -122,7 +122,7 @@ func bigStep(w *world, _ step, args []string) (string, error) {
 	return "", w.writeFile(args[0], append(b.Bytes(), args[2]...))
 }
 
-// gitStep makes the working tree a repository that contains hello.go.
+// gitStep makes the working tree a git repository that contains hello.go.
 func gitStep(w *world, _ step, _ []string) (string, error) {
 	testenv.Program(w.t, "git", "apt-get install git")
 	if err := w.writeFile("./hello.go", []byte(helloBefore)); err != nil {
@@ -139,7 +139,7 @@ func gitStep(w *world, _ step, _ []string) (string, error) {
 	return "", nil
 }
 
-// A check is a step that tests the last output or files.
+// A check is a step that checks the last output, or files.
 type check func(w *world, args []string) error
 
 func checks() map[string]check {
@@ -234,7 +234,7 @@ func (w *world) checkFile(args []string, test func(what, text string, words []st
 	return test(args[0], string(data), args[1:])
 }
 
-// readTree returns the contents of the files at and below a path, by their names relative to it.
+// readTree returns the contents of the files at and below a path, by their paths relative to it.
 func readTree(root string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
@@ -251,8 +251,8 @@ func readTree(root string) (map[string][]byte, error) {
 	return files, err
 }
 
-// checkKept tests that the files of a directory, or a file, have the bytes that a step "keep" read.
-// Other files may have been added, unless the second argument is "exactly".
+// checkKept checks that a file, or the files in a directory, have the bytes that a previous step "keep" read. Unless
+// the second argument is "exactly", there may be additional files.
 func (w *world) checkKept(args []string) error {
 	files, err := readTree(w.path(args[0]))
 	if err != nil {
@@ -278,8 +278,8 @@ func (w *world) checkKept(args []string) error {
 	return nil
 }
 
-// checkFiles tests the names of the files in a directory. Oxbow's own files, whose names begin with
-// a period or end with .lock, are ignored.
+// checkFiles checks the names of the files in a directory. It ignores oxbow's own files, whose names begin with a dot
+// or end in .lock.
 func (w *world) checkFiles(args []string) error {
 	files, err := readTree(w.path(args[0]))
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file reads tables of rows from testdata: the requirements, and homes that the originals left.
+// This file reads tables of rows from testdata: the requirements, and homes that the original systems have left.
 
 package designs
 
@@ -15,31 +15,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
-// A row is one requirement of a design.
+// A row is a requirement of a design.
 type row struct {
 	id      int
 	layout  string
-	text    string            // the requirement in one sentence
-	doors   []string          // doors at which the row is played
-	skipped map[string]string // reason why the row is not played, by door
-	known   map[string]string // reason why the row fails at present, by door
+	text    string            // requirement in one sentence
+	doors   []string          // doors with which the row is executed
+	skipped map[string]string // for each other door, the reason why the row is not executed
+	known   map[string]string // for each door with which the row fails at present, the reason
 	bare    bool              // the home is not initialized before the first step
-	unsound bool              // the home contains damage at the end, which "oxbow check" must report
+	unsound bool              // the home is damaged in the end, which "oxbow check" must report
 	steps   []step
 }
 
-// A step is one action or one assertion of a row.
+// A step is an action or a check in a row.
 type step struct {
 	line  int
-	doors []string // doors at which the step is played; nil means all
-	raw   string   // the arguments as they are in the file
+	doors []string // doors with which the step is executed (nil means all)
+	raw   string   // arguments as written in the file
 	words []string
 }
 
-// allDoors returns the names of the doors. The hook of each recorded client is a door.
+// allDoors returns the names of all doors. For each recorded client, its hook is a door.
 func allDoors() []string { return append([]string{"cli", "go", "stdio", "http"}, recordedClients()...) }
 
-// recordedClients returns the clients whose reports were recorded, because the doors repeat recorded reports.
+// recordedClients returns the clients whose reports were recorded. Their doors repeat these reports.
 func recordedClients() []string {
 	return slices.DeleteFunc(hook.Clients(), func(client string) bool {
 		_, err := os.Stat(filepath.Join("../../internal/hook/testdata", client+"-work"))
@@ -47,7 +47,7 @@ func recordedClients() []string {
 	})
 }
 
-// expandDoors replaces the names of groups of doors by the doors.
+// expandDoors replaces the name of each group of doors by the doors in the group.
 func expandDoors(names []string) (doors []string, err error) {
 	for _, name := range names {
 		switch {
@@ -83,10 +83,9 @@ func readTable(dir string) (rows []row, err error) {
 	return rows, nil
 }
 
-// tableParser parses one file of requirements. A line that begins with "reason" names a reason for
-// rows that are not played at some doors. A line that begins with "= " begins a row. The lines
-// below it, "play", "skip", "known", "bare" and "unsound", describe the row. All other lines are
-// steps.
+// tableParser parses a file of requirements. A line that begins with "reason" gives a name to a reason why rows are
+// not executed with some doors. A line that begins with "= " begins a row. Lines that begin with "play", "skip",
+// "known", "bare" and "unsound" describe the row. All other lines are steps.
 type tableParser struct {
 	layout  string
 	reasons map[string]string
@@ -154,7 +153,7 @@ func (p *tableParser) parseLine(n int, line string) error {
 	return err
 }
 
-// addReason parses "DOORS: REASON", in which the reason may be the name of one.
+// addReason parses "DOORS: REASON". REASON is a text, or the name of a reason.
 func (p *tableParser) addReason(to map[string]string, text string) error {
 	names, reason, _ := strings.Cut(text, ": ")
 	doors, err := expandDoors(strings.Fields(names))
@@ -171,8 +170,8 @@ func (p *tableParser) addReason(to map[string]string, text string) error {
 	return nil
 }
 
-// parseStep parses a step: doors in brackets, if it is not for all, then words. A quoted part of a
-// word is a Go string.
+// parseStep parses a step. If the step is not for all doors, the doors are in brackets before it. A step consists of
+// words. A quoted part of a word is a Go string.
 func parseStep(n int, line string) (s step, err error) {
 	s.line = n
 	if rest, found := strings.CutPrefix(line, "["); found {

@@ -1,5 +1,5 @@
-// This file implements the world in which a row is played: a home, a working tree, a user's
-// directory and a clock.
+// This file implements the environment (the world) in which a row is executed: a home, a working tree, a home
+// directory of the user, and a clock.
 
 package designs
 
@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// world is the environment of one play of a row.
+// world is the environment in which a row is executed once.
 type world struct {
 	t      *testing.T
 	layout string
@@ -30,13 +30,13 @@ type world struct {
 	tree   string // working directory of the agent
 	user   string // home directory of the user
 
-	mu   sync.Mutex // guards vars and now, which a server reads
+	mu   sync.Mutex // guards vars and now, which a server reads as well
 	vars map[string]string
 	now  time.Time
 
-	isIdle bool // actions of oxbow do nothing; see TestRowsCanFail
+	isIdle bool // oxbow's actions do nothing (see TestRowsCanFail)
 
-	flags []string // global flags of every command line and server
+	flags []string // global flags for every command line and server
 	out   string   // output of the last action
 	saved map[string][]byte
 }
@@ -94,15 +94,14 @@ func (w *world) env(args []string, in io.Reader, out, errs io.Writer) cli.Env {
 	}
 }
 
-// clock returns the time of the world.
+// clock returns the present time in the world.
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-// oxbow runs a command line on the home and returns standard output. The error contains standard
-// error.
+// oxbow runs a command with the home. It returns standard output. The error contains standard error.
 func (w *world) oxbow(args ...string) (string, error) {
 	args = append(append([]string{"--home", w.home}, w.flags...), args...)
 	var out, errs bytes.Buffer
@@ -112,11 +111,11 @@ func (w *world) oxbow(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// detached returns a context that is not canceled before the end of the test's cleanup functions.
+// detached returns a context that is not done before the cleanup functions of the test have returned.
 func (w *world) detached() context.Context { return context.WithoutCancel(w.t.Context()) }
 
-// path returns the path of a file. A name that begins with "~/" is relative to the user's
-// directory, one that begins with "./" to the working tree, and any other name to the home.
+// path returns the path of a file. If the name begins with "~/", the file is in the home directory of the user. If it
+// begins with "./", the file is in the working tree. Otherwise it is in the home.
 func (w *world) path(name string) string {
 	if rest, found := strings.CutPrefix(name, "~/"); found {
 		return filepath.Join(w.user, filepath.FromSlash(rest))

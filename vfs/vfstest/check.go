@@ -1,4 +1,4 @@
-// This file has helpers that check files and names, for tests.
+// This file contains functions with which tests check files and names.
 
 package vfstest
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Must ends the test if err is not nil.
+// Must fails and ends the test if err is not nil.
 func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -20,7 +20,7 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// WantErr checks that err matches want.
+// WantErr fails the test if err does not match want.
 func WantErr(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -28,7 +28,7 @@ func WantErr(t *testing.T, what string, err, want error) {
 	}
 }
 
-// Create creates a new file with this content and returns it open.
+// Create creates a new file with this content, and returns the open file.
 func Create(t *testing.T, fsys vfs.FS, name, content string) vfs.File {
 	t.Helper()
 	f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -45,7 +45,7 @@ func Put(t *testing.T, fsys vfs.FS, name, content string) {
 	Must(t, Create(t, fsys, name, content).Close())
 }
 
-// WantFile checks the content of the file with this name.
+// WantFile fails the test if the file does not have this content.
 func WantFile(t *testing.T, fsys vfs.FS, name, want string) {
 	t.Helper()
 	got, err := vfs.ReadFile(fsys, name, -1)
@@ -54,7 +54,7 @@ func WantFile(t *testing.T, fsys vfs.FS, name, want string) {
 	}
 }
 
-// WantOpen checks the content of an open file.
+// WantOpen fails the test if the open file does not have this content.
 func WantOpen(t *testing.T, f vfs.File, want string) {
 	t.Helper()
 	got := make([]byte, len(want)+1)
@@ -64,7 +64,8 @@ func WantOpen(t *testing.T, f vfs.File, want string) {
 	}
 }
 
-// WantList checks the names in a directory. Names of directories end in a slash.
+// WantList fails the test if the directory does not contain exactly these names. A slash is added to the names of
+// directories.
 func WantList(t *testing.T, fsys vfs.FS, dir string, want ...string) {
 	t.Helper()
 	entries, err := fsys.ReadDir(dir)

@@ -1,5 +1,4 @@
-// This file tests the contract of files: reading, writing, truncation, and functions for
-// whole files.
+// This file tests files: reading, writing, truncating, and functions for whole files.
 
 package vfstest
 
@@ -48,7 +47,7 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 	}
 	WantOpen(t, f, "hello\x00\x00!")
 	Must(t, f.Sync())
-	// A second open file sees the write at once.
+	// The write is visible immediately if the file is opened again.
 	WantFile(t, fsys, "a", "hello\x00\x00!")
 	info, err := f.Stat()
 	Must(t, err)
@@ -172,7 +171,7 @@ func testWriteFile(t *testing.T, fsys vfs.FS) {
 	WantList(t, fsys, ".", "d/")
 }
 
-// testConcurrent checks that no write is lost, and lets the race detector find races.
+// testConcurrent checks that no write is lost. It also lets the race detector find races.
 func testConcurrent(t *testing.T, fsys vfs.FS) {
 	f := Create(t, fsys, "a", "")
 	defer f.Close()

@@ -1,5 +1,4 @@
-// This file tests the contract of locks, and the effects of replacing a lock
-// file.
+// This file tests locks, including the case that a lock file is replaced.
 
 package vfstest
 
@@ -12,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OpenLock opens a lock and closes it at the end of the test.
+// OpenLock opens a lock, and closes it at the end of the test.
 func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 	t.Helper()
 	l, err := fsys.OpenLock(name)
@@ -21,7 +20,7 @@ func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 	return l
 }
 
-// WantAcquired checks that TryLock acquires the lock.
+// WantAcquired fails the test if TryLock does not acquire the lock.
 func WantAcquired(t *testing.T, what string, l vfs.Lock) {
 	t.Helper()
 	if got, err := l.TryLock(); !got || err != nil {
@@ -29,7 +28,7 @@ func WantAcquired(t *testing.T, what string, l vfs.Lock) {
 	}
 }
 
-// WantNotAcquired checks that TryLock returns false without an error.
+// WantNotAcquired fails the test if TryLock acquires the lock or returns an error.
 func WantNotAcquired(t *testing.T, what string, l vfs.Lock) {
 	t.Helper()
 	if got, err := l.TryLock(); got || err != nil {
@@ -44,7 +43,7 @@ func testLock(t *testing.T, fsys vfs.FS) {
 	WantNotAcquired(t, "of a lock held by itself", a)
 	other := OpenLock(t, fsys, "lock2")
 	WantAcquired(t, "of another file", other)
-	// The file can be written while it is locked, for a text about the holder.
+	// The file can be written while it is locked, for example with a description of the holder.
 	f, err := fsys.OpenFile("lock", os.O_RDWR, 0)
 	Must(t, err)
 	if _, err := f.WriteAt([]byte("pid 7"), 0); err != nil {
@@ -76,8 +75,7 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantNotAcquired(t, "by one who still has the removed file", b)
 	Put(t, fsys, "new", "")
 	Must(t, fsys.Rename("new", "lock"))
-	// the name now refers to another file, so the holder's lock does not exclude others
-	// that open the name
+	// the name now belongs to a different file, so that the first lock does not exclude others
 	WantAcquired(t, "after the file was replaced", c)
 	WantNotAcquired(t, "of the new file", b)
 	Must(t, a.Unlock())
@@ -87,8 +85,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantAcquired(t, "after the new file was unlocked", a)
 }
 
-// testLockRace checks that the lock is exclusive while a holder repeatedly removes
-// the lock file. The holder removes the file only while holding the lock.
+// testLockRace checks that a lock is exclusive even if its holders remove the lock file. A holder removes the file
+// only while it has the lock.
 func testLockRace(t *testing.T, fsys vfs.FS) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

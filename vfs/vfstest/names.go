@@ -1,4 +1,4 @@
-// This file tests the contract of names: directories, renames and removals.
+// This file tests names: directories, renames and removals.
 
 package vfstest
 

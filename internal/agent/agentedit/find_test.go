@@ -1,4 +1,4 @@
-// This file tests which entries are found after changes by persons and agents.
+// This file tests which entries FindEditedNames returns after persons and agents made changes.
 
 package agentedit
 
@@ -27,7 +27,7 @@ var sources = map[string]oxbow.Source{
 	"program": {Door: "cli", Actor: oxbow.Program},
 }
 
-// openMemory opens a memory in fsys and checks it at the end of the test.
+// openMemory opens a memory in fsys. The memory is checked at the end of the test.
 func openMemory(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	t.Helper()
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
@@ -45,7 +45,8 @@ func openMemory(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	return m
 }
 
-// act performs an action such as "person write a text".
+// act performs an action that a line describes, such as "agent write a one": an agent writes the text "one" as entry
+// a.
 func act(t *testing.T, m *oxbow.Memory, line string) {
 	t.Helper()
 	words := append(strings.SplitN(line, " ", 4), "", "")
@@ -149,7 +150,7 @@ func TestFind(t *testing.T) {
 			for _, line := range strings.Split(c.lines, "; ") {
 				act(t, whole, line)
 				act(t, steps, line)
-				if _, err := FindEditedNames(t.Context(), steps); err != nil { // Find saves its result
+				if _, err := FindEditedNames(t.Context(), steps); err != nil { // This call saves its result.
 					t.Fatal(err)
 				}
 			}
@@ -180,8 +181,8 @@ func TestDescribeRenamed(t *testing.T) {
 	}
 }
 
-// The state of the first part of the log is used to search the rest, also after errors with its file. A
-// redaction and a compaction delete the file.
+// TestState checks that a saved result is used for later searches, and that a missing, damaged or outdated file causes
+// no wrong result. A redaction and a compaction must delete the file.
 func TestState(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := openMemory(t, fsys)
@@ -206,7 +207,7 @@ func TestState(t *testing.T) {
 		}
 		find("a")
 	}
-	// A state of another log is ignored.
+	// A saved state from another log is ignored.
 	other := searchState{Seq: 2, Hash: strings.Repeat("0", 64), Names: []string{"zebra"}}
 	if err := vfs.WriteDerived(fsys, name, 0o600, other.encode()); err != nil {
 		t.Fatal(err)
@@ -229,10 +230,10 @@ func TestState(t *testing.T) {
 	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), time.Now().Add(time.Hour), false); err != nil {
 		t.Fatal(err)
 	}
-	find() // the person's text was deleted
+	find() // The compaction deleted the person's text.
 }
 
-// If an agent changed very many entries at once, FindEditedNames finds them by reading the log once.
+// TestFindMany checks that FindEditedNames finds very many edited entries by reading the log only once.
 func TestFindMany(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	var adds, labels []oxbow.Op

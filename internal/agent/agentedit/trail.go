@@ -1,4 +1,4 @@
-// This file judges a single entry by reading its versions from newest to oldest.
+// This file decides whether an agent edited an entry. It reads the versions of the entry from newest to oldest.
 
 package agentedit
 
@@ -13,19 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProtectingKeys contains the keys of labels with which an entry is always shown to a model. If an agent adds or
-// removes such a label, the agent changes a decision of the person.
+// ProtectingKeys contains the keys of labels that put an entry into every prompt. A person decides about these labels,
+// so an agent that adds or removes such a label overrides the person.
 var ProtectingKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// undoNotePrefix is the beginning of an undo's note. The numbers of the undone changes follow.
+// undoNotePrefix begins the note of a change that undoes other changes. The numbers of the undone changes follow.
 const undoNotePrefix = "undo of "
 
-// versionParts contains the parts of a version that are compared.
+// versionParts contains the parts of a version that decide whether an agent edited the entry.
 type versionParts struct {
 	isRemoved   bool
 	contentHash [sha256.Size]byte
 	aliases     []string
-	labels      []oxbow.Label // only labels with a protecting key
+	labels      []oxbow.Label // labels with one of the ProtectingKeys
 }
 
 func newVersionParts(v *oxbow.Version) versionParts {
@@ -43,14 +43,14 @@ func newVersionParts(v *oxbow.Version) versionParts {
 	return img
 }
 
-// equal reports whether both images are equal.
+// equal reports whether two versions have equal parts.
 func (i versionParts) equal(o versionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
 }
 
-// isByAgent reports whether an agent made a change: over MCP or HTTP, in a shell, or by an import or a program that the
-// agent started.
+// isByAgent reports whether an agent made the change. An agent writes over MCP or HTTP, in a shell, or by starting an
+// import or another program.
 func isByAgent(s oxbow.Source) bool {
 	switch s.Actor {
 	case oxbow.Agent:
@@ -61,27 +61,28 @@ func isByAgent(s oxbow.Source) bool {
 	return false
 }
 
-// entryHistory is the knowledge about an entry after some of its versions were read.
+// entryHistory contains what is known about an entry after some of its versions were read.
 type entryHistory struct {
 	isStarted    bool
 	done         bool
-	hasAgentEdit bool // an agent changed a person's text (only meaningful if done)
+	hasAgentEdit bool // an agent edited the entry (valid if done is set)
 
-	newest    versionParts  // newest version
-	labels    []oxbow.Label // protecting labels that a person set last
-	hasLabels bool          // labels is set
+	newest    versionParts  // parts of the newest version
+	labels    []oxbow.Label // protecting labels that a person set last (valid if hasLabels is set)
+	hasLabels bool          // a version with the person's labels was read
 
-	agentVersions               int    // number of versions by agents
-	firstAgentSeq, lastAgentSeq uint64 // oldest and newest change by an agent
-	seqBeforeAgent              uint64 // version before the oldest version by an agent
-	base                        uint64 // version with the person's text
-	hasNewLabels                bool   // a person changed labels or aliases after the last version by an agent
+	agentVersions               int    // number of versions that agents wrote
+	firstAgentSeq, lastAgentSeq uint64 // numbers of the oldest and newest change by an agent
+	seqBeforeAgent              uint64 // number of the last change before firstAgentSeq
+	base                        uint64 // number of the change with the person's text
+	hasNewLabels                bool   // a person changed labels or aliases after the newest version by an agent
 
-	undoneSeqs    map[uint64]bool // changes that a person has undone
-	restoredParts *versionParts   // version that an undo restored, if its note does not list all undone changes
+	undoneSeqs    map[uint64]bool // numbers of the changes that a person has undone
+	restoredParts *versionParts   // state that an undo restored, if its note does not list all undone changes
 }
 
-// processVersion processes the next older version. If done is set, no more versions need to be read.
+// processVersion adds a version to the history. Versions are passed from newest to oldest, until done is set. Versions
+// that a person has undone are ignored.
 func (t *entryHistory) processVersion(v *oxbow.Version) {
 	img := newVersionParts(v)
 	if !t.isStarted {
@@ -115,15 +116,16 @@ func (t *entryHistory) processVersion(v *oxbow.Version) {
 	}
 }
 
-// recordNonAgentSeq records the number of a version that was not written by an agent.
+// recordNonAgentSeq records the number of a version that an import or another program wrote.
 func (t *entryHistory) recordNonAgentSeq(seq uint64) {
 	if t.agentVersions > 0 && t.seqBeforeAgent == 0 {
 		t.seqBeforeAgent = seq
 	}
 }
 
-// processPersonVersion processes a version that a person wrote. A change of only labels or aliases, which may affect
-// many entries at once, does not show that the person has read the text.
+// processPersonVersion adds a version that a person wrote. If the person changed only labels or aliases, the version
+// does not count as a decision about the text, because one such change may affect many entries that the person has not
+// read.
 func (t *entryHistory) processPersonVersion(v *oxbow.Version, img versionParts) {
 	t.recordNonAgentSeq(v.Seq)
 	if !t.hasLabels && !img.isRemoved {
@@ -137,7 +139,8 @@ func (t *entryHistory) processPersonVersion(v *oxbow.Version, img versionParts) 
 	t.hasAgentEdit = t.agentVersions > 0 && !img.isRemoved && !v.Erased && t.differsFromPersonVersion(img)
 }
 
-// differsFromPersonVersion reports whether the entry differs from the person's version.
+// differsFromPersonVersion reports whether the newest version differs from the person's version: the entry was
+// removed, its text or its protecting labels changed, or it lost an alias.
 func (t *entryHistory) differsFromPersonVersion(personParts versionParts) bool {
 	if t.newest.isRemoved || t.newest.contentHash != personParts.contentHash {
 		return true
@@ -151,7 +154,7 @@ func (t *entryHistory) differsFromPersonVersion(personParts versionParts) bool {
 	)
 }
 
-// recordUndo records the changes that a person has undone, so that processVersion ignores these changes.
+// recordUndo records which changes a person has undone. processVersion then ignores these changes.
 func (t *entryHistory) recordUndo(note string, img versionParts) {
 	list, _, isCut := strings.Cut(strings.TrimPrefix(note, undoNotePrefix), ", …")
 	if t.undoneSeqs == nil {

@@ -1,9 +1,8 @@
-// This file composes the record of a session within its budget.
+// This file composes the record of a session, which must fit into a token budget.
 //
-// If room is short, paths and commands take precedence, because a compaction loses these most
-// often. Texts that fit are written in full. Otherwise similar paths and commands are grouped,
-// then frequent words are replaced by names such as $A, and finally the commands that tell least
-// for their length are left out.
+// Paths and commands have priority, because a compaction loses them most often. If the full text does not fit, similar
+// paths and commands are grouped. Then frequent words are replaced by short names such as $A. Finally the longest
+// commands with the least information are left out.
 
 package handoff
 
@@ -18,19 +17,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRecordTokens is the maximum number of estimated tokens in the text of a record with its first line.
+// maxRecordTokens is the maximum number of estimated tokens of a record, including its first line.
 const maxRecordTokens = 900
 
-// TaskFromTurns returns a task with the record of a session, whose turns must be ordered by time. The record
-// has the line counts of the working tree if they can be computed within maxCompareTime. The same turns in the
-// same tree result in the same bytes. If nothing happened in the turns, the task is empty.
+// TaskFromTurns returns a task whose record describes a session. The turns must be ordered by time. The record
+// contains the numbers of added and deleted lines if they can be computed within maxCompareTime. The result depends
+// only on the turns and the working tree. If the turns contain no actions, the task is empty.
 func TaskFromTurns(ctx context.Context, turns []session.Turn) Task {
 	return Task{Record: composeRecord(turns, countLines(ctx, turns, maxCompareTime))}
 }
 
-// composeRecord returns the record for a session's turns, which must be ordered by time. If nothing
-// happened in the turns, it returns "". The keys of stats are paths relative to the session's
-// directory. If the line counts are not known, stats may be nil.
+// composeRecord returns the text of the record for a session's turns, which must be ordered by time. It returns "" if
+// the turns contain no actions. stats contains the line counts by path, relative to the session's directory. It is nil
+// if the counts are not known.
 func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 	r := newRecord(turns)
 	if r.isEmpty() {
@@ -41,7 +40,7 @@ func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 	typed, short := commandLinesByForm(r, r.replacedWords)
 	room := maxRecordTokens - text.EstimateTokens(recordIntro+"\n\n")
 	fits := func(out string) bool { return text.EstimateTokens(out) <= room }
-	// Each step shortens more than the step before, beginning with the least needed parts.
+	// Each step shortens the record more than the step before. The least needed parts are shortened first.
 	for _, s := range sizeLimitSteps {
 		commands := typed
 		if s.mergesSimilar {
@@ -53,14 +52,14 @@ func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 	}
 	tight := sizeLimitSteps[len(sizeLimitSteps)-1]
 	f := files[tight.fileForm]
-	for len(f) > 0 && !fits(r.format(tight, f, nil)) { // drop the oldest files
+	for len(f) > 0 && !fits(r.format(tight, f, nil)) { // Drop the oldest files until the record fits.
 		f = f[:len(f)-1]
 	}
 	out := r.format(tight, f, nil)
 	if !fits(out) {
-		return text.TruncateBytes(out, room) // a token has at least one byte
+		return text.TruncateBytes(out, room) // A token has at least one byte.
 	}
-	// Add the commands that tell most for their length.
+	// Add the commands in the order of their information per token, as long as they fit.
 	taken := make([]bool, len(short))
 	order := make([]int, len(short))
 	for i := range order {
@@ -81,11 +80,10 @@ func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 	return out
 }
 
-// goalTitle begins the first line of a record, if the goal is known.
+// goalTitle begins the first line of a record that has a goal.
 const goalTitle = "Goal, as first asked: "
 
-// selectedLines returns the lines of the commands selected by isSelected, or all commands' lines if isSelected
-// is nil.
+// selectedLines returns a line for each selected command. If isSelected is nil, all commands are selected.
 func selectedLines(commands []mergedLine, isSelected []bool) (lines []string) {
 	for i := range commands {
 		if isSelected == nil || isSelected[i] {
@@ -95,15 +93,15 @@ func selectedLines(commands []mergedLine, isSelected []bool) (lines []string) {
 	return lines
 }
 
-// sizeLimits limits a record: the bytes of goal and asked, and the line counts. It also selects the
-// form of files and commands.
+// sizeLimits limits the parts of a record: the first two fields in bytes, the next three in lines. It also selects the
+// form of the file and command lines.
 type sizeLimits struct {
 	goalBytes, lastRequest, conclusions, todos, failures int
 	fileForm                                             int
-	mergesSimilar                                        bool // whether similar commands are merged
+	mergesSimilar                                        bool // merge similar commands
 }
 
-// sizeLimitSteps are tried in order until the record fits.
+// sizeLimitSteps contains limits from loose to strict. They are tried in order until the record fits.
 var sizeLimitSteps = []sizeLimits{
 	{600, 1200, 12, 12, 8, 0, false},
 	{300, 800, 8, 8, 6, 0, false},
@@ -114,8 +112,8 @@ var sizeLimitSteps = []sizeLimits{
 	{100, 160, 2, 3, 3, 1, true},
 }
 
-// format returns the text of the record, whose parts are limited by s. files and commands are the lines of these
-// parts.
+// format returns the text of the record. s limits its parts. files and commands are the lines for the changed files
+// and the passed commands.
 func (r *record) format(s sizeLimits, files, commands []string) string {
 	var b strings.Builder
 	part := func(head string, lines []string) {
@@ -153,7 +151,7 @@ func bulletLines(ss []string) []string {
 	return lines
 }
 
-// firstLines returns the first n lines, and a line with the number of omitted lines if there are any.
+// firstLines returns the first n lines. If it omits lines, it appends a line that tells how many.
 func firstLines(lines []string, n int) []string {
 	if more := len(lines) - n; more > 0 {
 		return append(slices.Clone(lines[:n]), fmt.Sprintf("(and %d more)", more))

@@ -1,4 +1,4 @@
-// Tests handoffs on sessions that are made up, of the shape that real ones have.
+// This file tests records of generated sessions, which resemble real sessions.
 
 package handoff
 
@@ -17,7 +17,7 @@ import (
 
 const tree = "/home/ann/src/github.com/acme/ledger"
 
-// maker makes up sessions.
+// maker generates the events of a session.
 type maker struct {
 	*rand.Rand
 	now    time.Time
@@ -51,9 +51,8 @@ func (m *maker) run(command string, exit int, output string) {
 
 func pick[E any](m *maker, es []E) E { return es[m.IntN(len(es))] }
 
-// long makes a session of so many turns, each of 5 to 15 calls: about a third are
-// commands, a quarter are edits and the rest reads. Wide is how many packages it
-// works on at once.
+// long generates a session. Each turn has 5 to 15 calls: about a third are commands, a quarter are edits, and the rest
+// are reads. wide is the number of packages in which the session works.
 func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)) []session.Turn {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	dirs := []string{"internal/posting", "internal/posting/balance", "cmd/ledger/command", "api/v2/handlers",
@@ -120,7 +119,7 @@ func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)
 	return session.BuildTurns(m.events)
 }
 
-// web runs a command of those that agents run on web sites and in Python.
+// web adds a command that agents typically run for web sites and Python programs.
 func web(m *maker, dir, file, fn string) {
 	py := strings.ReplaceAll(file, ".go", ".py")
 	switch m.IntN(16) {
@@ -194,7 +193,7 @@ func web(m *maker, dir, file, fn string) {
 	}
 }
 
-// goCommand runs a command of those that agents run on a program in Go.
+// goCommand adds a command that agents typically run for Go programs.
 func goCommand(m *maker, dir, file, fn string) {
 	test := fmt.Sprintf("go test ./%s -run '%s' -count=1 2>&1 | tail -30", dir, fn)
 	switch m.IntN(16) {
@@ -261,9 +260,9 @@ func goCommand(m *maker, dir, file, fn string) {
 	}
 }
 
-// reached returns which share of the files and of the commands that passed stands
-// in a handoff: of commands, without what only shaped their output, and with long
-// arguments in quotes cut; with looks or without.
+// reached returns the shares of the changed files, of the passed commands, and of the commands that did more than
+// print, which the handoff out contains. A command counts as contained even if the parts that only format its output
+// are missing, or if a long quoted argument is cut. all is the number of commands.
 func reached(turns []session.Turn, out string) (files, commands, work float64, all int) {
 	turns = turns[max(0, len(turns)-maxRecentTurns):]
 	if _, rest, ok := strings.Cut(out, "\nHere "); ok {
@@ -318,7 +317,7 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 	return f / max(fs, 1), c / max(cs, 1), w / max(ws, 1), int(cs)
 }
 
-// hasFile reports whether a path stands on its own line or by directory.
+// hasFile reports whether the lines contain the path, on its own line or in a line that lists files of its directory.
 func hasFile(lines, p string) bool {
 	if strings.Contains(lines, "\n"+p+"\n") || strings.Contains(lines, "\n"+p+" +") {
 		return true
@@ -333,7 +332,7 @@ func hasFile(lines, p string) bool {
 	return false
 }
 
-// expand returns the commands of a line with braces, as a shell would.
+// expand returns the commands of a line, in which braces are expanded as by a shell.
 func expand(line string) []string {
 	i, j := strings.Index(line, "{"), strings.Index(line, "}")
 	if i < 0 || j < i {
@@ -346,9 +345,9 @@ func expand(line string) []string {
 	return all
 }
 
-// Of files and of commands, the shares that must stand in the handoff do, on a
-// program in Go however many packages the session works on. Of a web site in several
-// packages at once, 75 to 81 long commands of which few are alike do not fit. The figures of docs/inbox.md are from
+// TestLongSessions checks that a handoff of a long session contains most files and commands. For Go programs, nearly
+// all fit, even if the session works in many packages. For web sites with several packages, many long and different
+// commands do not fit. This command prints the figures in docs/inbox.md:
 //
 //	go test ./internal/agent/handoff -run 'LongSessions|Recorded' -v
 func TestLongSessions(t *testing.T) {
@@ -358,7 +357,7 @@ func TestLongSessions(t *testing.T) {
 		name string
 		run  func(m *maker, dir, file, fn string)
 		wide int
-		want float64 // of commands
+		want float64 // minimum share of the commands
 	}{
 		{"Go", goCommand, 1, 0.99},
 		{"Go", goCommand, 3, 0.99},
@@ -411,7 +410,7 @@ func called(command string, exit int, output string, wrote ...string) session.Ev
 	return session.Event{Kind: session.KindCall, Call: c}
 }
 
-// fold makes the turns of events that follow each other.
+// fold returns the turns of a session with these events.
 func fold(events ...session.Event) []session.Turn {
 	m := &maker{Rand: rand.New(rand.NewPCG(1, 1)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	for _, e := range events {
@@ -420,7 +419,7 @@ func fold(events ...session.Event) []session.Turn {
 	return session.BuildTurns(m.events)
 }
 
-// recordText returns the text that a session with the record gets.
+// recordText returns the text that a session with this record receives.
 func recordText(record string) string {
 	return (&LoadedHandoff{Handoff: Handoff{Task: Task{Record: record}}}).Text()
 }
@@ -472,8 +471,8 @@ go test ./a
 	}
 }
 
-// The goal is that of the part that was compacted last; a cleared conversation is
-// no part of the next.
+// TestBoundaries checks from which part of a session the goal comes: the part that was compacted last. Prompts before
+// the conversation was cleared are ignored.
 func TestBoundaries(t *testing.T) {
 	goal := func(events ...session.Event) string {
 		_, rest, _ := strings.Cut(composeRecord(fold(events...), nil), "asked: ")
@@ -536,7 +535,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// FuzzText holds the budget for any text in any place.
+// FuzzText checks that the record fits its budget, whatever texts the events contain.
 func FuzzText(f *testing.F) {
 	f.Add("a", "go test ./{a,b} \"x", "path/x.go")
 	f.Add(strings.Repeat("漢", 3000), strings.Repeat("{x ", 60), "\xff")

@@ -1,4 +1,4 @@
-// This file converts handoffs to the content of entries and back.
+// This file converts handoffs to entry contents and back.
 
 package handoff
 
@@ -13,17 +13,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// labelState is the key of the label with a handoff's state. A handoff without the label, such as
-// an imported handoff, is open.
+// labelState is the key of the label that contains a handoff's state. A handoff without this label is open. Imported
+// handoffs lack the label.
 const labelState = "handoff"
 
-// Values of labelState.
+// Values of the state label.
 const (
 	StateOpen  = "open"
 	StateTaken = "taken"
 )
 
-// Limits for a handoff.
+// Maximum numbers of skills and files in a handoff.
 const (
 	maxSkills = 32
 	maxFiles  = 256
@@ -88,7 +88,7 @@ const (
 	recordHeading = "## Record"
 )
 
-// countHeadings returns the number of lines that consist of the heading.
+// countHeadings returns the number of lines in the text that equal the heading.
 func countHeadings(text, heading string) (n int) {
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == heading {
@@ -98,8 +98,8 @@ func countHeadings(text, heading string) (n int) {
 	return n
 }
 
-// splitAtHeading returns the parts of a text before and after the nth line that consists of the heading. If there
-// is no such line, it returns the whole text.
+// splitAtHeading splits a text at the nth line that equals the heading. It returns the text before and after this
+// line. If there is no such line, before is the whole text.
 func splitAtHeading(text, heading string, nth int) (before, after string) {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -114,20 +114,20 @@ func splitAtHeading(text, heading string, nth int) (before, after string) {
 	return strings.TrimSpace(text), ""
 }
 
-// encodeJSON returns v in JSON, without escapes for HTML.
+// encodeJSON returns v as JSON. Characters such as < are not escaped.
 func encodeJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // strings and numbers can always be encoded
+		panic(err) // Strings and numbers can always be encoded.
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseContent parses the content of a handoff. If the head is invalid, for example after an edit by hand,
-// it becomes part of the summary, so that nothing is lost. The first plan heading ends the summary,
-// unless the head gives another heading's number.
+// parseContent parses the content of a handoff. The summary ends at the first plan heading, unless the head specifies
+// a later heading. If the head is invalid, for example after an edit by hand, it becomes part of the summary, so that
+// no text is lost.
 func parseContent(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.SplitFrontMatter(content)
@@ -142,8 +142,9 @@ func parseContent(content string) Task {
 	return t
 }
 
-// parseHead parses the head, which has a key and a JSON value in each line, and reports whether the
-// whole head is valid. It does not use YAML, because YAML cannot represent every string.
+// parseHead parses the head and reports whether all of it is valid. Each line of the head contains a key and a JSON
+// value. The numbers of the plan and record headings are stored in plan and record. The head is not parsed as YAML,
+// because YAML cannot represent every string.
 func (t *Task) parseHead(head string, plan, record *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
@@ -173,7 +174,7 @@ func (t *Task) parseHead(head string, plan, record *int) bool {
 	return true
 }
 
-// validate returns an error that matches [oxbow.ErrInvalid] if the task cannot be handed off.
+// validate returns an error that matches [oxbow.ErrInvalid] if the task cannot be stored as a handoff.
 func (t Task) validate() error {
 	if strings.TrimSpace(t.Summary) == "" && strings.TrimSpace(t.Record) == "" {
 		return &oxbow.InvalidError{Field: "summary", Reason: "is empty; say what was done and where it stands"}
@@ -195,7 +196,7 @@ func (t Task) validate() error {
 			}
 		}
 		for i, w := range l.words {
-			if err := oxbow.CheckName(w); err != nil { // the rules for names of entries
+			if err := oxbow.CheckName(w); err != nil { // Names of skills must follow the rules for entry names.
 				return fmt.Errorf("%s: %w", l.field, err)
 			}
 			if slices.Contains(l.words[:i], w) {
@@ -216,7 +217,7 @@ func nonEmptyList(s string) []string {
 	return []string{s}
 }
 
-// decodeHandoff returns an entry's handoff. If the entry is withheld from the caller of ctx, the task is
+// decodeHandoff converts an entry to a handoff. If the entry must not be shown to the caller of ctx, the task is
 // empty.
 func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 	if !e.MayShow(oxbow.OnRequest(ctx)) {

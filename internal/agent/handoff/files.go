@@ -1,5 +1,5 @@
-// This file checks the files that a handoff names. The names come from an agent, so files outside of
-// the working directory are not checked.
+// This file checks the files that a handoff names. Because an agent chose the names, files outside of the working
+// directory are not checked.
 
 package handoff
 
@@ -11,16 +11,15 @@ import (
 
 // File is a file that a handoff names.
 type File struct {
-	// As in the handoff, but with slashes and relative to the working directory if inside.
+	// name as in the handoff, but with slashes, and relative if the file is in the working directory
 	Name        string `json:"name"`
 	Size        int64  `json:"bytes,omitempty"`
-	ReadProblem string `json:"trouble,omitempty"` // why the file cannot be read ("" if it can be read)
+	ReadProblem string `json:"trouble,omitempty"` // reason why the file cannot be read, or ""
 }
 
-// CheckFiles checks whether the named files can be read, and returns them in the same order. Dir is the path of
-// the working directory. A name that leads out of dir is not looked up. Stat returns the information about
-// a file, whose name has slashes and is relative to dir. It must not follow links that lead out of dir. If
-// stat is nil, the files are not checked.
+// CheckFiles checks which of the named files can be read. The result has the order of the names. dir is the path of
+// the working directory. Names that lead out of dir are not checked. stat returns information about a file in dir. It
+// receives a name with slashes, and must not follow links that lead out of dir. If stat is nil, no file is checked.
 func CheckFiles(names []string, dir string, stat func(name string) (fs.FileInfo, error)) []File {
 	files := make([]File, len(names))
 	for i, name := range names {
@@ -50,7 +49,7 @@ func describeFile(name, dir string, stat func(name string) (fs.FileInfo, error))
 	case errors.Is(err, fs.ErrNotExist):
 		f.ReadProblem = "missing"
 	case err != nil:
-		f.ReadProblem = "cannot be read" // for example, a link that leads out of the directory
+		f.ReadProblem = "cannot be read" // For example, the file is a link that leads out of the directory.
 	case fi.IsDir():
 		f.ReadProblem = "a directory"
 	case !fi.Mode().IsRegular():

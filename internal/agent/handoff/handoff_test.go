@@ -1,4 +1,4 @@
-// This file tests that handoffs are encoded and parsed, and that each is taken only once.
+// This file tests that handoffs can be encoded and parsed, and that each handoff is taken only once.
 
 package handoff
 
@@ -83,8 +83,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// FuzzParse tests that parse accepts any content, and that encoding and parsing the result again does
-// not change it.
+// FuzzParse checks that parseContent accepts any content, and that encoding its result and parsing it again gives the
+// same task.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nprofile: \"p\"\nskills: [\"a\"]\n---\ns\n\n## Plan\n\np\n")
 	f.Add("---\nfiles: null\n---\n## Plan\n")
@@ -174,7 +174,7 @@ func TestTakeAndDrop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Imported handoffs have no label with their state.
+	// Imported handoffs have no state label.
 	if _, err := m.Remember(ctx, oxbow.Entry{Name: "old", Kind: oxbow.Handoff, Content: "e"}); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestTakeAndDrop(t *testing.T) {
 	if hs, err := ListAll(ctx, m, nil); err != nil || names(hs) != "old d c b" {
 		t.Errorf("all: %s, %v; want old d c b", names(hs), err)
 	}
-	// Undo reverts a take, so that the handoff is open again.
+	// Undo the change that took the handoff. The handoff is open again.
 	take("", "", "d")
 	if _, _, err := m.Undo(ctx, 1); err != nil {
 		t.Fatal(err)
@@ -227,8 +227,8 @@ func TestTakeAndDrop(t *testing.T) {
 	take("", "", "d")
 }
 
-// TestTakeOnce tests that each handoff is taken once if sessions in several processes take handoffs at
-// the same time.
+// TestTakeOnce checks that each handoff is taken only once if sessions in several processes take handoffs at the same
+// time.
 func TestTakeOnce(t *testing.T) {
 	ctx, fsys := t.Context(), vfs.NewMem()
 	const handoffs, takers = 5, 8
@@ -238,7 +238,7 @@ func TestTakeOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Each memory has its own state of the file, like separate processes.
+	// Each memory reads the file by itself, like a separate process.
 	memories := []*oxbow.Memory{first, open(t, fsys), open(t, fsys)}
 	var mu sync.Mutex // guards got
 	var got []string
@@ -267,7 +267,7 @@ func TestTakeOnce(t *testing.T) {
 	}
 }
 
-// rival is a store that lets another session take the handoff just before its first Apply.
+// rival is a store in which another session takes the handoff just before the first Apply.
 type rival struct {
 	oxbow.Store
 	calls int
@@ -283,8 +283,8 @@ func (r *rival) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return r.Store.Apply(ctx, ops...)
 }
 
-// TestTakeLost tests that a session that reads the handoff first but writes second does not get it,
-// with or without a name.
+// TestTakeLost checks that only the first writer gets a handoff. A session that read the handoff earlier but writes
+// later gets an error, whether it named the handoff or not.
 func TestTakeLost(t *testing.T) {
 	for name, want := range map[string]error{"": ErrNoHandoff, "handoff: a": ErrAlreadyTaken} {
 		m := open(t, vfs.NewMem())
@@ -360,7 +360,7 @@ func TestOpeningText(t *testing.T) {
 	}
 }
 
-// TestLoadRedacted tests that the profile that a handoff names also redacts the handoff.
+// TestLoadRedacted checks that the profile of a handoff also redacts the handoff's own texts.
 func TestLoadRedacted(t *testing.T) {
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
@@ -394,8 +394,8 @@ func TestLoadRedacted(t *testing.T) {
 	}
 }
 
-// TestLoad tests that profiles and skills of a handoff are loaded, and that errors are reported in the
-// opening.
+// TestLoad checks that the profile and the skills of a handoff are loaded, and that the text for the session reports
+// which of them cannot be loaded.
 func TestLoad(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := open(t, fsys)

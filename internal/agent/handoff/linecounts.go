@@ -1,5 +1,5 @@
-// This file counts the lines that were added to files and deleted from them since the last commit.
-// It only reads objects from Git, so that no program configured in a repository runs.
+// This file counts the lines that were added to files and deleted from files since the last commit. It reads Git
+// objects directly and never starts Git, so that no program configured in a repository runs.
 
 package handoff
 
@@ -18,15 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Limits of the comparison.
+// Limits for counting changed lines. If a limit is exceeded, the record has no counts.
 const (
 	maxComparedFiles = 60
-	maxFileBytes     = 512 << 10 // bytes
+	maxFileBytes     = 512 << 10 // maximum size of a file in bytes
 	maxCompareTime   = 300 * time.Millisecond
 )
 
-// countLines returns the line counts of files that the turns changed, by path relative to the
-// session's directory. If the counts cannot be computed within the limit, it returns nil.
+// countLines returns the line counts of the files that the turns changed, by path relative to the session's directory.
+// It returns nil if counting fails or takes longer than limit.
 func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]lineChanges {
 	r := newRecord(turns)
 	dir := filepath.FromSlash(r.dir)
@@ -39,7 +39,7 @@ func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) 
 	if err != nil {
 		return nil
 	}
-	root, err := os.OpenRoot(repo.Root()) // symbolic links cannot lead out of it
+	root, err := os.OpenRoot(repo.Root()) // Symbolic links cannot lead out of the root.
 	if err != nil {
 		return nil
 	}
@@ -69,8 +69,8 @@ func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) 
 	return stats
 }
 
-// readFile returns the text of a regular file, or "" if the file does not exist. It returns false
-// for other, large and binary files.
+// readFile returns the text of a regular file. It returns "" and true if the file does not exist. ok is false for a
+// directory, a link, a binary file, and a file that is too large.
 func readFile(root *os.Root, name string) (text string, ok bool) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", false
@@ -94,7 +94,8 @@ func readFile(root *os.Root, name string) (text string, ok bool) {
 	return string(b), err == nil && !strings.Contains(string(b[:min(len(b), 8000)]), "\x00")
 }
 
-// committedTexts returns the texts of the files at the last commit, or "" for files that did not exist.
+// committedTexts returns the text that each file had in the last commit. The text is "" if the commit did not contain
+// the file.
 func committedTexts(ctx context.Context, repo *git.Repo, dir string, files []string) (map[string]string, error) {
 	head, err := repo.HeadCommit(ctx)
 	if err != nil || head == "" {
@@ -119,7 +120,7 @@ func committedTexts(ctx context.Context, repo *git.Repo, dir string, files []str
 	return was, nil
 }
 
-// countChangedLines counts the lines that differ. Differences in line endings are ignored.
+// countChangedLines counts the added and deleted lines between two texts. It ignores differences in line endings.
 func countChangedLines(a, b string) lineChanges {
 	in, m := diff.Interner{}, diff.Mapper{}
 	lines := func(s string) []int32 {

@@ -1,4 +1,4 @@
-// Tests the numbers of lines, and that a hostile repository runs nothing.
+// This file tests the line counts, and that a hostile repository cannot run a program.
 
 package handoff
 
@@ -72,7 +72,7 @@ func TestStats(t *testing.T) {
 		events[i].Dir = work
 	}
 	turns := session.BuildTurns(events)
-	got := countLines(t.Context(), turns, time.Minute) // a machine may be busy
+	got := countLines(t.Context(), turns, time.Minute) // The long limit allows for a busy machine.
 	if want := map[string]lineChanges{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
 		t.Errorf("countLines() = %v, want %v", got, want)
 	}

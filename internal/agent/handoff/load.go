@@ -1,4 +1,4 @@
-// This file loads the memory profile and the skills that a handoff names, for its opening.
+// This file loads the memory profile and the skills that a handoff names.
 
 package handoff
 
@@ -19,19 +19,19 @@ import (
 type Loader struct {
 	Profiles     *profile.Set
 	Skills       *skill.Set
-	BoundProfile *profile.Resolved // profile that the session is bound to, or nil
-	// DefaultProfile is used if the handoff names no profile, or a profile that cannot be loaded. If DefaultProfile
-	// is nil, nothing is selected.
+	BoundProfile *profile.Resolved // profile to which the session is restricted, or nil
+	// DefaultProfile is used if the handoff names no profile, or if its profile cannot be loaded. If it is nil, no
+	// entries are selected.
 	DefaultProfile *profile.Resolved
-	// NoSkillsReason is the reason why no skills can be loaded if Skills is nil.
+	// NoSkillsReason tells why no skills can be loaded. It is used if Skills is nil.
 	NoSkillsReason string
 }
 
-// LoadHandoff loads the profile and the skills of a handoff. It does not return an error, because the
-// handoff may have been taken already. Instead, the result contains the reason why a part could
-// not be loaded. A session that is bound to a profile loads no other profile. Text that the profile
-// redacts is redacted in the texts of the handoff and in the selection. The token budget of the request
-// (by default the profile's) includes the handoff and its skills. The selection gets the remaining tokens.
+// LoadHandoff loads the profile and the skills that a handoff names, and selects entries by the profile. It returns no
+// error, because the handoff may have been taken already: the result contains the reasons for parts that could not be
+// loaded. A session that is bound to a profile loads no other profile. The profile's redactions also apply to the
+// handoff's texts. The token budget of the request (by default the profile's budget) includes the handoff and its
+// skills. The entries get the remaining tokens.
 func (l *Loader) LoadHandoff(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -66,7 +66,7 @@ func (l *Loader) LoadHandoff(
 	return o
 }
 
-// LoadOnlySkills loads only the skills of a handoff.
+// LoadOnlySkills loads the skills of a handoff, but no profile and no entries.
 func (l *Loader) LoadOnlySkills(h Handoff, files []File) LoadedHandoff {
 	o := LoadedHandoff{Handoff: h, Files: files}
 	for _, name := range h.Skills {
@@ -75,7 +75,7 @@ func (l *Loader) LoadOnlySkills(h Handoff, files []File) LoadedHandoff {
 	return o
 }
 
-// Redact redacts the texts of the handoff as the profile does.
+// Redact applies the profile's redactions to the texts of the handoff.
 func (o *LoadedHandoff) Redact(r *profile.Resolved) {
 	bounds, h := r.Scope(), &o.Handoff
 	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.Record} {
@@ -83,7 +83,7 @@ func (o *LoadedHandoff) Redact(r *profile.Resolved) {
 	}
 }
 
-// LoadSkill loads the skill with this name. The result says why it cannot be loaded.
+// LoadSkill loads a skill. If this fails, the result contains the reason.
 func (l *Loader) LoadSkill(name string) LoadedSkill {
 	s := LoadedSkill{Name: name}
 	if l.Skills == nil {
@@ -102,7 +102,7 @@ func (l *Loader) LoadSkill(name string) LoadedSkill {
 	return s
 }
 
-// SkillText returns the text of a skill for a model. The error says why the skill cannot be loaded.
+// SkillText returns the text of a skill for a model. If the skill cannot be loaded, the error tells why.
 func (l *Loader) SkillText(name string) (string, error) {
 	s := l.LoadSkill(name)
 	if s.Skill == nil {
@@ -111,8 +111,9 @@ func (l *Loader) SkillText(name string) (string, error) {
 	return s.Text, nil
 }
 
-// selectProfile returns the profile that selects the entries for a handoff with a profile of this name. A
-// nil profile selects nothing. If the result is not the named profile, the error is the reason.
+// selectProfile returns the profile by which entries are selected for a handoff that names the profile name. It
+// returns the default profile if name is "" or if the named profile cannot be used. In the second case, the error is
+// the reason. A nil profile selects no entries.
 func (l *Loader) selectProfile(name string) (*profile.Resolved, error) {
 	switch {
 	case name == "":
@@ -133,7 +134,8 @@ func (l *Loader) selectProfile(name string) (*profile.Resolved, error) {
 	return &r, nil
 }
 
-// FirstErrorLine returns an error's first line, or the first of several mistakes in a profile file.
+// FirstErrorLine returns the first line of an error. If the error lists several mistakes in a profile file, it returns
+// the first mistake.
 func FirstErrorLine(err error) string {
 	var wrong profile.Diagnostics
 	if errors.As(err, &wrong) && len(wrong) > 0 {

@@ -1,4 +1,4 @@
-// This file reads the facts for the record of a session from its turns.
+// This file extracts the facts for a record from the turns of a session.
 
 package handoff
 
@@ -16,25 +16,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// record contains the facts about the turns of a session. Lists begin with the latest
-// turn, except for todos, which are in plan order.
+// record contains facts about the turns of a session. All lists begin with the latest turn, except todos, which has
+// the order of the plan.
 type record struct {
 	goal           string
 	lastRequest    string
 	conclusions    []string
 	todos          []string
 	failures       []string
-	files          []string  // relative to dir for files inside dir
-	passedCommands []command // commands that did not fail, each once
-	hasUnknownExit bool      // the client did not report an exit status for some commands
+	files          []string  // paths of changed files, relative if the file is inside dir
+	passedCommands []command // commands that did not fail, without repetitions
+	hasUnknownExit bool      // for some commands, the client did not report an exit status
 	replacedWords  []replacedWord
 	dir            string
 }
 
-// command is a command line that was run.
+// command is a command line that an agent ran.
 type command struct {
-	line       string // as typed, joined to a single line
-	onlyPrints bool   // it only printed something, and changed and tested nothing
+	line       string // command as typed, joined to one line
+	onlyPrints bool   // the command only printed something: it neither changed nor tested anything
 }
 
 func (r *record) isEmpty() bool {
@@ -42,9 +42,9 @@ func (r *record) isEmpty() bool {
 		len(r.conclusions)+len(r.todos)+len(r.failures)+len(r.files)+len(r.passedCommands) == 0
 }
 
-// newRecord creates the record of a session from its turns. Turns before the person last cleared the conversation are
-// ignored. The goal and the last request are from the turns since the last compaction. Conclusions, files and commands
-// are from the last maxRecentTurns turns.
+// newRecord extracts the record of a session from its turns. It ignores turns before the person last cleared the
+// conversation. The goal and the last request come from the turns since the last compaction. Conclusions, files and
+// commands come from the last maxRecentTurns turns.
 func newRecord(turns []session.Turn) *record {
 	r := &record{}
 	turns = slices.Clone(turnsSinceClear(turns))
@@ -74,8 +74,8 @@ func newRecord(turns []session.Turn) *record {
 	return r
 }
 
-// turnsSinceClear returns the turns after the person last cleared the conversation. The event is in the
-// turn before these, unless it came before the first prompt.
+// turnsSinceClear returns the turns after the person last cleared the conversation. A clearing is an event at the end
+// of the previous turn, or at the beginning of the first turn.
 func turnsSinceClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
@@ -93,8 +93,8 @@ func turnsSinceClear(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// turnsSinceCompaction returns the turns since the last compaction that was followed by another turn. If
-// the agent continued the compacted turn, that turn is included.
+// turnsSinceCompaction returns the turns since the last compaction. A compaction in the last turn does not count. If
+// the agent continued a turn after its compaction, that turn is included.
 func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		at := -1
@@ -116,7 +116,8 @@ func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// addConclusions adds the agent's conclusions in a turn, and its sentences with measured numbers.
+// addConclusions adds the sentences of a turn in which the agent states a conclusion or a measured number. It leaves
+// out sentences that look like instructions.
 func (r *record) addConclusions(t *session.Turn) {
 	said := t.AgentText()
 	all := extract.FindConclusions(said)
@@ -128,7 +129,7 @@ func (r *record) addConclusions(t *session.Turn) {
 	}
 }
 
-// addOpenTodos adds the open items of the main agent's last plan.
+// addOpenTodos adds the items that are still open in the main agent's last plan.
 func (r *record) addOpenTodos(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Events) {
@@ -146,18 +147,18 @@ func (r *record) addOpenTodos(turns []session.Turn) {
 	}
 }
 
-// Limits of the collected lists. Older files and commands would not fit anyway.
+// Maximum lengths of the collected lists. Older files and commands would not fit into the record.
 const (
 	maxRecordFiles = 200
 	maxCommands    = 120
 )
 
-// hasFailed reports whether the client says that a call failed, or its exit status is not 0.
+// hasFailed reports whether a call failed, according to the client or to the exit status.
 func hasFailed(c *session.ToolCall) bool {
 	return c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0)
 }
 
-// setFilesAndCommands sets the files and commands of the turns.
+// setFilesAndCommands sets the changed files, the passed commands and the failures of the turns.
 func (r *record) setFilesAndCommands(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -186,8 +187,8 @@ func (r *record) setFilesAndCommands(turns []session.Turn) {
 	}
 }
 
-// relativePath returns a path with slashes. Paths inside the session's directory become relative
-// to that directory.
+// relativePath returns a path with slashes. A path inside the session's directory is returned relative to that
+// directory.
 func (r *record) relativePath(p string) string {
 	p = strings.ReplaceAll(p, `\`, "/")
 	if rest, ok := strings.CutPrefix(p, r.dir+"/"); ok && r.dir != "" {
@@ -198,14 +199,15 @@ func (r *record) relativePath(p string) string {
 
 func joinLines(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// failedTestPattern matches the names of failed tests in test runners' output.
+// failedTestPattern matches lines in which test runners name a failed test.
 var failedTestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`,
 	)
 })
 
-// failureLine returns a line about a command that failed when it was last run.
+// failureLine returns a line about a command whose last run failed: the command, its exit status, and the failed tests
+// or the error message.
 func failureLine(line string, c *session.ToolCall) string {
 	out := "- " + cutText(line, 160)
 	if c.ExitStatus != nil {
@@ -222,7 +224,8 @@ func failureLine(line string, c *session.ToolCall) string {
 	}
 	why := session.ErrorLine(c.Output)
 	all := strings.Join(names, ", ")
-	switch { // a package may print instructions for an agent
+	// Leave out text that looks like instructions, because a package's tests may print instructions for agents.
+	switch {
 	case all != "":
 		if screen.ReasonToDoubt(nil, all) == "" {
 			out += ": " + all
@@ -233,13 +236,13 @@ func failureLine(line string, c *session.ToolCall) string {
 	return out
 }
 
-// replacedWord is a word, such as a directory, and the name that replaces it, such as $A.
+// replacedWord is a long word, such as a directory, and the short name, such as $A, that replaces it.
 type replacedWord struct{ word, name string }
 
-// maxRecentTurns is the number of last turns whose files, commands and conclusions are collected.
+// maxRecentTurns is the number of last turns from which files, commands and conclusions are collected.
 const maxRecentTurns = 30
 
-// cutText cuts a text to at most n bytes and marks the cut.
+// cutText shortens a text to at most n bytes. A shortened text ends with a mark.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -247,5 +250,5 @@ func cutText(s string, n int) string {
 	return strings.TrimSpace(text.TruncateBytes(s, n)) + " […]"
 }
 
-// lineChanges is the number of lines that were added to a file and deleted from it since the last commit.
+// lineChanges contains the numbers of lines that were added to a file and deleted from it since the last commit.
 type lineChanges struct{ Added, Deleted int }

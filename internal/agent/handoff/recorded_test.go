@@ -1,4 +1,4 @@
-// Tests handoffs of sessions of real clients.
+// This file tests handoffs of sessions that were recorded from real clients.
 
 package handoff
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// All commands that passed and all files stand in the handoff, as they were typed, but
-// for commands after a call that read what others wrote.
+// TestRecorded checks that the handoff contains all changed files and all passed commands as they were typed. Commands
+// that follow a call which read foreign text are left out.
 func TestRecorded(t *testing.T) {
 	dirs, err := filepath.Glob("../../hook/testdata/*-*")
 	if err != nil || len(dirs) == 0 {

@@ -1,4 +1,4 @@
-// Tests that a handoff has no text that is shaped like an instruction.
+// This file tests that a handoff leaves out text that looks like instructions.
 
 package handoff
 

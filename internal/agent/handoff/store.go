@@ -1,4 +1,4 @@
-// This file stores, finds, takes and drops handoffs. Each operation is a single change of the memory.
+// This file stores, finds, takes and deletes handoffs. Each operation is a single change of the memory.
 
 package handoff
 
@@ -21,12 +21,12 @@ var (
 	ErrAlreadyTaken = errors.New("handoff was taken already")
 )
 
-// maxTries is the maximum number of times that a change is tried if others write at the same time.
+// maxTries is the maximum number of attempts to make a change while other processes write.
 const maxTries = 100
 
-// StoreTask stores a task as a new open handoff and returns the handoff. Its name is derived from the
-// summary. If the same task is already an open handoff, StoreTask returns that handoff and stores nothing, so
-// that repeating a call is harmless. Errors about the task match [oxbow.ErrInvalid].
+// StoreTask stores a task as a new open handoff and returns the handoff. The name is derived from the summary. If an
+// open handoff with the same task exists, StoreTask returns that handoff and stores nothing. Therefore a call can be
+// repeated safely. If the task is invalid, the error matches [oxbow.ErrInvalid].
 func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	if err := t.validate(); err != nil {
 		return Handoff{}, err
@@ -60,7 +60,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		add := oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(addressed)}
 		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		if errors.Is(err, oxbow.ErrInvalid) && len(addressed) > len(labels) {
-			// A session that is bound to another profile must not set this label.
+			// A session that is bound to another profile must not set the profile label.
 			add.Labels, addressed = oxbow.SortLabels(labels), labels
 			made, err = oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		}
@@ -71,32 +71,31 @@ func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 			return Handoff{}, err
 		}
 		e, ok := made.Entry()
-		if !ok { // the store does not return the new entry
+		if !ok { // This store does not return the new entry.
 			e = oxbow.Entry{Name: name, Kind: add.Kind, Content: add.Content, Labels: add.Labels, Version: made.Seq}
 		}
 		return decodeHandoff(ctx, e), nil
 	}
 }
 
-// A HandoffChoice says which handoff a session wants. The zero HandoffChoice is the newest open handoff that a session
-// may take.
+// A HandoffChoice specifies which handoff a session wants. The zero HandoffChoice specifies the newest open handoff
+// that a session may take.
 type HandoffChoice struct {
-	Name string // this handoff, or the newest open one that fits if it is ""
+	Name string // name of the handoff; "" means the newest open handoff that fits
 
-	// Projects has the projects that fit. The project "" stands for handoffs without a project. If it is
-	// nil, all projects fit.
+	// Projects contains the projects whose handoffs fit. The project "" means handoffs without a project. If Projects
+	// is nil, every project fits.
 	Projects []string
 
-	// IsUnasked is set if the session did not ask for a handoff. Only handoffs that are [Handoff.IsOffered] fit
-	// then.
+	// IsUnasked is set if the session did not ask for a handoff. Then only handoffs with [Handoff.IsOffered] fit.
 	IsUnasked bool
 
-	// LowerTrust may lower the trust in a handoff of a home that cannot store trust. It may be nil.
+	// LowerTrust, if not nil, may lower the trust in a handoff. It is needed for homes that cannot store trust.
 	LowerTrust func(Handoff) Handoff
 }
 
-// ProjectList returns a list with the project, for the field Projects of a [HandoffChoice]. If the project is "", it
-// returns nil, which means all projects.
+// ProjectList returns a list with one project, for [HandoffChoice.Projects]. If project is "", it returns nil, which
+// means all projects.
 func ProjectList(project string) []string {
 	if project == "" {
 		return nil
@@ -109,7 +108,7 @@ func (c *HandoffChoice) matches(e *oxbow.Entry, h *Handoff) bool {
 }
 
 // isOfProject reports whether an entry belongs to one of the projects. The project "" matches entries without a
-// project. If projects is nil, it returns true.
+// project. A nil list matches every entry.
 func isOfProject(e *oxbow.Entry, projects []string) bool {
 	none := true
 	for _, l := range e.Labels {
@@ -130,13 +129,13 @@ func (c *HandoffChoice) judgeTrust(h Handoff) Handoff {
 	return c.LowerTrust(h)
 }
 
-// ListOpen returns the open handoffs of the projects, newest first. The projects are those of a [HandoffChoice]. It
-// leaves out handoffs that are withheld from the caller ([oxbow.OnRequest]).
+// ListOpen returns the open handoffs of the projects, newest first. projects has the same meaning as in
+// [HandoffChoice]. Handoffs that the caller may not see are left out (see [oxbow.OnRequest]).
 func ListOpen(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
 	return listHandoffs(ctx, s, openFilter(), projects)
 }
 
-// ListAll is like ListOpen, but also returns the handoffs that were taken.
+// ListAll is like ListOpen, but also returns handoffs that were taken.
 func ListAll(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
 	return listHandoffs(ctx, s, kindFilter(), projects)
 }
@@ -152,7 +151,7 @@ func listHandoffs(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects [
 	return hs, err
 }
 
-// readEntries returns the selected entries, newest first.
+// readEntries returns the entries that the filter selects, newest first.
 func readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
 	var es []oxbow.Entry
 	for e, err := range s.Entries(ctx, f) {
@@ -167,20 +166,20 @@ func readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.En
 	return es, nil
 }
 
-// openFilter returns a filter for open handoffs.
+// openFilter returns a filter that selects open handoffs.
 func openFilter() oxbow.Filter {
 	f := kindFilter()
 	f.Terms = append(f.Terms, oxbow.Term{Key: labelState, Values: []string{StateTaken}, Not: true})
 	return f
 }
 
-// kindFilter returns a filter for all handoffs.
+// kindFilter returns a filter that selects all handoffs, open or taken.
 func kindFilter() oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 }
 
-// getVisibleEntry is like getHandoffEntry, but returns an error that matches [oxbow.ErrInvalid] if the entry is
-// withheld from the caller ([oxbow.OnRequest]).
+// getVisibleEntry is like getHandoffEntry. In addition, its error matches [oxbow.ErrInvalid] if the caller may not see
+// the entry (see [oxbow.OnRequest]).
 func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := getHandoffEntry(ctx, s, name)
 	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {
@@ -193,8 +192,8 @@ func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Ent
 	return e, err
 }
 
-// getHandoffEntry returns the entry of a handoff. The error matches [oxbow.ErrInvalid] if the entry is of another
-// kind.
+// getHandoffEntry returns the entry of a handoff by name. The error matches [oxbow.ErrInvalid] if the entry is not a
+// handoff.
 func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil && e.Kind != oxbow.Handoff {
@@ -204,19 +203,19 @@ func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Ent
 	return e, err
 }
 
-// FindNext returns the handoff that TakeHandoff would take. The handoff stays open. If c has a name, FindNext returns
-// this handoff, even if it was taken. It returns [ErrNoHandoff] if no handoff is open.
+// FindNext returns the handoff that TakeHandoff would take, but leaves it open. If c names a handoff, FindNext returns
+// it even if it was taken. If no open handoff fits, it returns [ErrNoHandoff].
 func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
 	_, h, err := findHandoff(ctx, s, c)
 	return h, err
 }
 
-// TakeHandoff marks a handoff as taken and returns it. The mark is set only if the version that was read is still
-// current. Therefore only a single session gets the handoff, even if several processes try.
+// TakeHandoff marks a handoff as taken and returns it. The store sets the mark only if the handoff is still in the
+// version that was read. Therefore only one session gets the handoff, even if several processes try to take it.
 //
-// If no handoff that fits is open, TakeHandoff returns [ErrNoHandoff]. If the named handoff is already taken, it
-// returns [ErrAlreadyTaken] in an [oxbow.NameError]. After [oxbow.ErrUnknownOutcome], ListAll tells whether
-// it was taken.
+// If no open handoff fits, TakeHandoff returns [ErrNoHandoff]. If the named handoff is already taken, it returns
+// [ErrAlreadyTaken] in an [oxbow.NameError]. After an error that matches [oxbow.ErrUnknownOutcome], ListAll shows
+// whether the handoff was taken.
 func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
 	for n := 1; ; n++ {
 		e, h, err := findHandoff(ctx, s, c)
@@ -234,12 +233,12 @@ func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, 
 			oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version},
 		)
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
-			continue // another writer was first
+			continue // Another process changed the handoff first.
 		}
 		if err != nil {
 			return Handoff{}, err
 		}
-		// The handoff is taken, even if it has been changed or dropped since.
+		// The handoff counts as taken, even if somebody has changed or deleted it since.
 		h.IsTaken = true
 		if now, ok := made.Entry(); ok {
 			h.Version = now.Version
@@ -250,7 +249,7 @@ func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, 
 	}
 }
 
-// findHandoff returns the handoff of a choice, and its entry.
+// findHandoff returns the handoff that c specifies, and its entry.
 func findHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (oxbow.Entry, Handoff, error) {
 	if c.Name != "" {
 		e, err := getVisibleEntry(ctx, s, c.Name)
@@ -271,8 +270,8 @@ func findHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (oxbow.Ent
 	return oxbow.Entry{}, Handoff{}, ErrNoHandoff
 }
 
-// DeleteHandoff deletes a handoff, open or taken, and returns its last version. If the memory keeps a history,
-// the handoff stays in the history.
+// DeleteHandoff deletes an open or taken handoff, and returns its last version. A memory with a history keeps the
+// handoff in its history.
 func DeleteHandoff(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	e, err := getHandoffEntry(ctx, s, name)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file writes many paths and commands in little room.
+// This file formats paths and commands so that many of them fit into little space.
 
 package handoff
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// fileLinesByForm returns the files in two forms. In the first, each file has its own line. In the
-// second, files are grouped by directory and names replace words.
+// fileLinesByForm returns the lines for the changed files in two forms. In the first form, each file has a line. In
+// the second form, each line lists the files of a directory, and short names replace frequent words.
 func fileLinesByForm(r *record, stats map[string]lineChanges, names []replacedWord) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
@@ -46,16 +46,17 @@ func fileLinesByForm(r *record, stats map[string]lineChanges, names []replacedWo
 	return [][]string{whole, grouped}
 }
 
-// mergedLine is a line for a command or for several similar commands.
+// mergedLine is a line that stands for one command or for several similar commands.
 type mergedLine struct {
 	words    []string
-	count    int  // number of commands
-	doesWork bool // at least one command does more than printing
+	count    int  // number of commands in this line
+	doesWork bool // at least one of the commands changed or tested something
 }
 
 func (m *mergedLine) text() string { return strings.Join(m.words, " ") }
 
-// valuePerToken returns how much a line tells for its length.
+// valuePerToken returns the number of commands in the line, divided by its size in tokens. Commands that changed or
+// tested something count twice.
 func (m *mergedLine) valuePerToken() float64 {
 	n := float64(m.count)
 	if m.doesWork {
@@ -64,8 +65,8 @@ func (m *mergedLine) valuePerToken() float64 {
 	return n / float64(2+text.EstimateTokens(m.text()))
 }
 
-// commandLinesByForm returns the commands as typed, and in a short form with similar commands
-// merged and names in place of words.
+// commandLinesByForm returns the passed commands in two forms: as typed, and shortened. In the short form, similar
+// commands are merged and short names replace frequent words.
 func commandLinesByForm(r *record, names []replacedWord) (typed []string, short []mergedLine) {
 	for _, c := range r.passedCommands {
 		typed = append(typed, c.line)
@@ -75,28 +76,28 @@ func commandLinesByForm(r *record, names []replacedWord) (typed []string, short 
 	return typed, mergeSimilar(short)
 }
 
-// normalizeCommand returns a command line in a short form for comparisons. It removes the parts that do not
-// change the command's effect, and the numbers of the lines that the command prints.
+// normalizeCommand shortens a command line. It removes parts that do not change the command's effect, and the line
+// numbers of commands that print a part of a file.
 func normalizeCommand(line, dir string) string {
 	return printedLinesPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
 }
 
-// printedLinesPattern matches the line numbers in commands that print a part of a file.
+// printedLinesPattern matches the line numbers in a command that prints a part of a file.
 var printedLinesPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`,
 	)
 })
 
-// maxNames is the maximum number of words that get a name.
+// maxNames is the maximum number of words that are replaced by short names.
 const maxNames = 26
 
-// nameWords returns names for the directories and other words that occur so often in files and
-// commands that names save room. The longest words come first.
+// nameWords chooses directories and other words that are replaced by short names, because they occur so often in files
+// and commands that this saves space. The longest words come first.
 func nameWords(r *record) (names []replacedWord) {
 	count := map[string]int{}
 	for _, f := range r.files {
-		count[path.Dir(f)] = 1 // it is written once, whatever the number of files
+		count[path.Dir(f)] = 1 // A directory is written once, whatever the number of its files.
 	}
 	for _, f := range r.files {
 		word, _, _ := strings.Cut(path.Base(f), ".")
@@ -106,7 +107,7 @@ func nameWords(r *record) (names []replacedWord) {
 	letters := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for _, c := range r.passedCommands {
 		letters = strings.Map(func(l rune) rune {
-			if strings.Contains(c.line, "$"+string(l)) { // a variable of the shell
+			if strings.Contains(c.line, "$"+string(l)) { // The command uses a shell variable with this name.
 				return -1
 			}
 			return l
@@ -138,7 +139,7 @@ func nameWords(r *record) (names []replacedWord) {
 		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
 			break
 		}
-		if strings.ContainsAny(d, " =$") { // the end of the word would be unclear
+		if strings.ContainsAny(d, " =$") { // In the definition line, the end of this word would be unclear.
 			continue
 		}
 		names = append(names, replacedWord{d, "$" + letters[len(names):len(names)+1]})
@@ -147,13 +148,14 @@ func nameWords(r *record) (names []replacedWord) {
 	return names
 }
 
-// wordChars are the characters in named words, and pathChars those in named paths.
+// wordChars are the characters of a word that may be replaced. pathChars are the characters of a path that may be
+// replaced.
 const (
 	wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	pathChars = wordChars + "-./@+"
 )
 
-// replaceWords replaces words of a line by their names.
+// replaceWords replaces long words in a line by their short names.
 func replaceWords(line string, names []replacedWord) string {
 	for _, n := range names {
 		signs := wordChars
@@ -180,7 +182,7 @@ func replaceWords(line string, names []replacedWord) string {
 	return line
 }
 
-// nameDefinitions returns the line that defines the names.
+// nameDefinitions returns the line that tells which word each short name replaces.
 func nameDefinitions(names []replacedWord) string {
 	var all []string
 	for _, n := range names {
@@ -195,12 +197,11 @@ var (
 	plainArgPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`) })
 )
 
-// maxQuotedArg is the maximum length, in bytes, of a quoted argument that is not cut. Longer arguments
-// are mostly messages or scripts.
+// maxQuotedArg is the maximum length, in bytes, of a quoted argument that is kept whole. Longer arguments, which are
+// mostly messages or scripts, are cut.
 const maxQuotedArg = 28
 
-// removeQuotes removes unnecessary quotes from a command line, and cuts long quoted arguments and
-// here documents.
+// removeQuotes removes unnecessary quotes from a command line, and shortens long quoted arguments and here documents.
 func removeQuotes(line string) string {
 	line = quotedPattern().ReplaceAllStringFunc(line, func(q string) string {
 		switch {
@@ -217,9 +218,9 @@ func removeQuotes(line string) string {
 	return line
 }
 
-// mergeSimilar returns each command once, at its first occurrence. Commands that differ in a single word
-// are merged into a line with the words in braces, as a shell would expand them. If lines then
-// differ only in numbers, mergeSimilar returns the first line with the number of similar lines.
+// mergeSimilar merges lines. Equal commands become one line at the place of the first. Commands that differ in a
+// single word become one line with the words in braces, as a shell would expand them. Lines that then differ only in
+// numbers become one line, which tells how many lines it replaces.
 func mergeSimilar(lines []mergedLine) []mergedLine {
 	all := mergeByKey(lines, (*mergedLine).text)
 	for {
@@ -242,7 +243,7 @@ func mergeSimilar(lines []mergedLine) []mergedLine {
 
 var digitsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// mergeByKey returns the first line for each key, with the counts of all lines with this key.
+// mergeByKey merges the lines with the same key into the first of them, and adds up their counts.
 func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
 	at := map[string]int{}
 	for _, m := range lines {
@@ -257,20 +258,21 @@ func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedL
 	return all
 }
 
-// similarCommands contains the indexes of commands that differ in a single word.
+// similarCommands is a set of commands that differ only in the word at wordIndex. members contains the indexes of the
+// commands.
 type similarCommands struct {
 	wordIndex int
 	members   []int
 }
 
-// largestSimilarSet returns the largest set of commands that differ in the same word only, or nil if no two commands
-// do.
+// largestSimilarSet returns the largest set of commands that differ only in the same word. It returns nil if no two
+// commands do.
 func largestSimilarSet(all []mergedLine) *similarCommands {
 	sets := map[string]*similarCommands{}
 	var best *similarCommands
 	for i := range all {
 		words := all[i].words
-		for w := 1; w < len(words); w++ { // programs are not merged
+		for w := 1; w < len(words); w++ { // Start at word 1: commands with different programs are not merged.
 			if strings.ContainsAny(words[w], "{},|&;<>\"'`") {
 				continue
 			}
@@ -292,7 +294,7 @@ func largestSimilarSet(all []mergedLine) *similarCommands {
 	return best
 }
 
-// mergeSet replaces the set's commands by a merged line in the place of the first command.
+// mergeSet replaces the commands of a set by one merged line at the place of the first command.
 func mergeSet(all []mergedLine, s *similarCommands) (out []mergedLine) {
 	var values []string
 	first := all[s.members[0]]
@@ -313,7 +315,7 @@ func mergeSet(all []mergedLine, s *similarCommands) (out []mergedLine) {
 	return out
 }
 
-// joinInBraces joins words to a single word, such as a{b,c}d: their common beginning, the different
+// joinInBraces joins words to one word such as a{b,c}d, which consists of their common beginning, their differing
 // parts in braces, and their common end.
 func joinInBraces(words []string) string {
 	begin, end := words[0], words[0]

@@ -1,14 +1,13 @@
-// This file composes the line that is shown before an action.
+// This file composes the line that a hook shows before an agent edits a file or runs a command.
 
 package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// ActionLine returns head and as many parts as fit in [actionTokens], joined to a single line. partCount is
-// the number of these parts. The first part is shortened if necessary. Without a part that fits, it
-// returns "" and 0.
+// ActionLine joins head and as many parts as fit into [actionTokens] tokens to one line. If the first part is too
+// long, it is shortened. partCount is the number of parts in the line. If no part fits, ActionLine returns "" and 0.
 func ActionLine(head string, parts []string) (line string, partCount int) {
-	const fence = 12 // tokens
+	const fence = 12 // tokens of the fence around the line
 	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= actionTokens }
 	for i, p := range parts {
 		next := head + p

@@ -1,4 +1,4 @@
-// This file tests the line that is shown before an action.
+// This file tests the line that is shown before an agent acts.
 
 package inject
 

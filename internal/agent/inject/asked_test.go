@@ -1,4 +1,4 @@
-// This file tests that an earlier question is not shown as an answer.
+// This file tests that a question which a person asked earlier is not shown as the answer to the same question.
 
 package inject
 

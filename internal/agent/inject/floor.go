@@ -1,5 +1,5 @@
-// This file calibrates the floor of a memory with decoys, and reads and writes the file with the
-// result.
+// This file calibrates the floor of a memory, the strength that a unit must have to be shown. It searches the memory
+// for decoys, which are questions that the memory cannot answer, and stores the result in a file.
 
 package inject
 
@@ -17,39 +17,40 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// floorSuffix is the suffix of the file next to a store that contains the floor. The file is derived
-// from the store, so it may be deleted at any time.
+// floorSuffix is the suffix of the file that contains a store's floor. The file can be deleted at any time, because it
+// can be computed from the store.
 const floorSuffix = ".gate"
 
-// FloorCalibration is a memory's floor, with the number of entries and the decoys for which it was
-// calculated.
+// FloorCalibration contains a memory's floor, and the number of entries and the decoys with which the floor was
+// computed.
 type FloorCalibration struct {
 	Decoys  string     `json:"decoys"` // hash of the decoy list
 	Entries int        `json:"entries"`
 	Floor   gate.Floor `json:"floor"`
 }
 
-// maxEntryGrowth is the relative change in the number of entries above which the floor is calibrated
-// again.
+// maxEntryGrowth is the maximum relative change in the number of entries since the calibration. After a larger change,
+// the floor is calibrated again.
 const maxEntryGrowth = .2
 
-// FitsSize reports whether the floor was calibrated with this program's decoys, on a memory whose number of
-// entries differs from entries by at most [maxEntryGrowth].
+// FitsSize reports whether the calibration is still exact: it used the decoys of this program, and the number of
+// entries has changed by at most [maxEntryGrowth] since.
 func (c FloorCalibration) FitsSize(entries int) bool {
 	off := float64(entries - c.Entries)
 	return c.Decoys == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.Entries)
 }
 
-// IsUsableFor reports whether the floor may be used until the next calibration. This requires that the
-// number of entries has less than doubled and not halved since the last calibration.
+// IsUsableFor reports whether the floor may be used until the next calibration is complete. The number of entries must
+// have less than doubled, and not have halved, since the last calibration.
 func (c FloorCalibration) IsUsableFor(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
 
-// ruleVersion is increased when units get other strengths, so that floors are calibrated again.
+// ruleVersion must be increased when a change of the code changes the strengths of units. Floors are then calibrated
+// again.
 const ruleVersion = "2\n"
 
-// decoysHash returns a hash over all decoys and the rule's version.
+// decoysHash returns a hash over all decoys and ruleVersion.
 var decoysHash = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_, _ = sum.Write([]byte(ruleVersion)) // hash.Hash never returns an error
@@ -59,12 +60,15 @@ var decoysHash = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// CalibrateFloor returns a source's floor, and the number of decoys that it searched for. A note does
-// not raise the floor if other conditions of the gate prevent showing it for the decoy. A session's
-// turn can raise the floor in any case, because past sessions contain the words of everyday talk.
-// (If turns were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get
-// a payload.) If ctx ends, CalibrateFloor returns its error together with the floor for the decoys so
-// far, which is usable after some hundred decoys.
+// CalibrateFloor computes the floor of a source by searching for decoys. searched is the number of decoys that it has
+// searched for.
+//
+// A note raises the floor only if the gate would show the note for the decoy. A past turn always raises the floor,
+// because sessions contain the words of everyday talk. (If turns were treated like notes, 53 instead of 40 of 1,000
+// foreign questions of BEAM would get a payload.)
+//
+// If ctx ends, CalibrateFloor returns the error of ctx, and the floor for the decoys so far. This floor is usable
+// after some hundred decoys.
 func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searched int, err error) {
 	c.Decoys = decoysHash()
 	c.Entries, err = s.CountShowable(ctx)
@@ -72,7 +76,8 @@ func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, 
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
-	analyzer := analysis.NewAnalyzer() // share an analyzer for all decoys, because they have most words in common
+	// All decoys share an analyzer, which caches words, because they have most words in common.
+	analyzer := analysis.NewAnalyzer()
 	for _, d := range gate.Decoys() {
 		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, maxUnits)
 		err = uerr
@@ -92,8 +97,8 @@ func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, 
 	return c, searched, err
 }
 
-// CountShowable returns the number of entries that may be shown. These are all entries except those
-// excluded by a negated term of the filter, such as held entries.
+// CountShowable returns the number of entries that may be shown: all entries except those that a negated term of the
+// filter excludes, such as entries that are held back.
 func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
@@ -111,11 +116,12 @@ func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(n-excluded, 0), nil // another process may have written between the two calls
+	// The difference can be negative if another process has written between the two calls.
+	return max(n-excluded, 0), nil
 }
 
-// ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it
-// returns the zero FloorCalibration, which is not valid for any memory.
+// ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it returns the zero
+// FloorCalibration, which fits no memory.
 func ReadFloor(store string) (c FloorCalibration) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -129,7 +135,7 @@ func ReadFloor(store string) (c FloorCalibration) {
 	return c
 }
 
-// Write writes the calibration to the file next to a store.
+// Write writes the calibration to the file next to the store.
 func (c FloorCalibration) Write(store string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

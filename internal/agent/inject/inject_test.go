@@ -1,4 +1,4 @@
-// This file tests the blocks that prompts get from small memories.
+// This file tests which blocks are shown for prompts if the memory is small.
 
 package inject
 
@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// memoryOf returns a calibrated source with a memory that contains the notes, written one day apart.
+// memoryOf returns a calibrated source whose memory contains the notes. The notes were written one day apart.
 func memoryOf(t *testing.T, notes ...oxbow.Add) MemorySource {
 	t.Helper()
 	now := start
@@ -157,8 +157,8 @@ func TestNotTwice(t *testing.T) {
 	}
 }
 
-// TestPointers tests that a pointer carries enough words to decide whether to follow it. A note that is no
-// longer than its pointer is shown whole.
+// TestPointers checks that a pointer contains enough words to decide whether the entry is worth reading. A note that
+// is not longer than its pointer is shown whole.
 func TestPointers(t *testing.T) {
 	const answer = "Since the Hamburg migration the staging proxy listens on port 8443."
 	long := answer + strings.Repeat(" It was moved there because the old port was taken by the mail relay.", 8)
@@ -194,8 +194,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestWeakCompanion tests that a turn which only shares a word or two with a question does not come with the
-// turn that answers it.
+// TestWeakCompanion checks that a turn is not shown together with the answering turn if it only shares a word or two
+// with the question.
 func TestWeakCompanion(t *testing.T) {
 	m := storetest.Open(
 		t,
@@ -306,8 +306,8 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
-// A floor that was calibrated while entries were held no longer fits when a person has approved these
-// entries, because Entries counts them.
+// TestFloorOfHeldEntries checks that a floor no longer fits after a person has approved held entries. The approved
+// entries can be shown, so they increase the number of entries.
 func TestFloorOfHeldEntries(t *testing.T) {
 	s := memoryOf(t, kayak("a", "Kayaks are kept in the shed."))
 	s.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}, Not: true}}}
@@ -331,7 +331,7 @@ func TestFloorOfHeldEntries(t *testing.T) {
 	if n, err := s.CountShowable(t.Context()); err != nil || n != was+10 {
 		t.Errorf("of all there are %d, %v; want %d", n, err, was+10)
 	}
-	// Each imported entry is excluded for a second reason, but it is only one entry.
+	// Two terms of the filter exclude each imported entry, but it must be counted only once.
 	s.Filter = oxbow.Filter{Terms: []oxbow.Term{
 		{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}, Not: true},
 		{Key: "tag", Values: []string{"paddle", "import"}, Not: true},
@@ -378,7 +378,7 @@ func TestCalibrateEnds(t *testing.T) {
 	}
 }
 
-// A question is found at the beginning and at the end of a long prompt.
+// TestLongPrompt checks that a question is found at the beginning and at the end of a long prompt.
 func TestLongPrompt(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	const filler = "Please keep going as you did and make it good, then do the same once more. "
@@ -401,7 +401,8 @@ func TestLongPrompt(t *testing.T) {
 	}
 }
 
-// If all sentences do not fit, the block contains less of each unit instead of fewer units.
+// TestSmallBlocksHaveSeveralUnits checks that a block with too little room quotes fewer sentences of each unit,
+// instead of fewer units.
 func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 	var notes []oxbow.Add
 	for i := range 3 {
@@ -423,7 +424,8 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 	}
 }
 
-// A note that shares two words with an order is not shown, but one that matches most of it is.
+// TestOrdersNeedMore checks that a note is shown for a work order only if it contains most words of the order. Two
+// common words are not enough.
 func TestOrdersNeedMore(t *testing.T) {
 	s := memoryOf(t, kayak("lamp-oil", "A lamp burns 90 seconds a flask; the tutorial cave has oil for two flasks."),
 		kayak("gateway-retry", "Never retry a call of the payment gateway, because it books twice."))

@@ -1,4 +1,4 @@
-// Tests which part of a prompt is searched for.
+// This file tests for which part of a prompt the memory is searched.
 
 package inject
 
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProseOfStackTraces checks that the frames of a pasted trace are not searched for, and that the
-// question and the message of the error are.
+// TestProseOfStackTraces checks that the stack frames in a pasted trace are left out of the search. The question and
+// the error message must stay.
 func TestProseOfStackTraces(t *testing.T) {
 	for name, trace := range map[string]string{
 		"java": `Exception in thread "main" java.lang.IllegalStateException: no berth is free at ` +

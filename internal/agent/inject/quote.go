@@ -1,4 +1,4 @@
-// This file chooses the sentences of a unit that are shown.
+// This file chooses the sentences of a unit that a block quotes.
 
 package inject
 
@@ -14,35 +14,35 @@ import (
 )
 
 const (
-	maxBestSentences   = 2     // maximum sentences of the strongest unit, in addition to a conclusion
-	maxOtherSentences  = 1     // maximum sentences of each other unit, in addition to a conclusion
-	maxSentenceChars   = 200   // maximum characters of each sentence
-	maxShortenedChars  = 120   // maximum characters per sentence in later units of a large block
-	maxScoredSentences = 1_000 // maximum number of a unit's sentences that are considered
+	maxBestSentences   = 2     // maximum number of sentences of the strongest unit, without the conclusion
+	maxOtherSentences  = 1     // maximum number of sentences of any other unit, without the conclusion
+	maxSentenceChars   = 200   // maximum length of a sentence in characters
+	maxShortenedChars  = 120   // maximum length of a sentence if the block is too large
+	maxScoredSentences = 1_000 // maximum number of sentences of a unit that are considered
 )
 
-// candidateSentence is a sentence of a unit that may be shown.
+// candidateSentence is a sentence of a unit that may be quoted.
 type candidateSentence struct {
 	text         string
 	index        int
-	score        float64 // sum of idf for the prompt's terms in the sentence
+	score        float64 // sum of the inverse document frequencies of the prompt's terms in the sentence
 	isConclusion bool
 }
 
-// quote is a unit with the sentences to show.
+// quote is a unit with the sentences that the block quotes.
 type quote struct {
 	*foundUnit
 	sentences []quotedSentence
 }
 
-// quotedSentence is a sentence of a quote.
+// quotedSentence is a sentence that the block quotes.
 type quotedSentence struct {
 	candidateSentence
-	shownText   string // the part of the sentence that is shown, on one line
-	fingerprint string // fingerprint of shown before it was shortened
+	shownText   string // quoted part of the sentence, on one line
+	fingerprint string // fingerprint of the sentence before it was shortened
 }
 
-// shownText returns the text that is shown of the unit.
+// shownText returns the quoted sentences, joined to one text.
 func (q *quote) shownText() string {
 	var all []string
 	for _, s := range q.sentences {
@@ -51,8 +51,8 @@ func (q *quote) shownText() string {
 	return strings.Join(all, " ")
 }
 
-// shortenSentences shortens the sentences to [maxShortenedChars] characters. It reports whether any sentence was
-// longer.
+// shortenSentences shortens each sentence to at most [maxShortenedChars] characters. It reports whether any sentence
+// became shorter.
 func (q *quote) shortenSentences() (isShorter bool) {
 	for i := range q.sentences {
 		s := &q.sentences[i]
@@ -68,7 +68,8 @@ func (q *quote) shortenSentences() (isShorter bool) {
 	return isShorter
 }
 
-// dropWeakestSentence removes the sentence with the lowest score, the last of several.
+// dropWeakestSentence removes the sentence with the lowest score. If several have this score, it removes the last of
+// them.
 func (q *quote) dropWeakestSentence() {
 	at := 0
 	for i, s := range q.sentences {
@@ -79,14 +80,14 @@ func (q *quote) dropWeakestSentence() {
 	q.sentences = slices.Delete(q.sentences, at, at+1)
 }
 
-// selectSentences returns the unit's sentences to show, in text order. These are the maxSentences sentences
-// with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint
-// is in promptPrints are not chosen. Chosen sentences whose fingerprint is in shownPrints are left out of the
-// result.
+// selectSentences returns the sentences of the unit to quote, in the order of the text. It chooses the maxSentences
+// sentences with the highest scores, and the best sentence that states a conclusion. Sentences of the prompt itself
+// (promptPrints) are never chosen. Chosen sentences that were shown before (shownPrints) are then removed without a
+// replacement.
 func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, maxSentences int) quote {
 	content := u.spokenText()
 	all := u.scoreSentences(content)
-	if len(all) == 0 { // without prose, such as code, a table or a list of figures
+	if len(all) == 0 { // The unit has no prose: for example, it is code, a table or a list of figures.
 		all = append(all, candidateSentence{text: text.Snippet(content, u.snippetWords(), maxSentenceChars), score: 1})
 	}
 	best := slices.Clone(all)
@@ -117,8 +118,7 @@ func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, m
 	return q
 }
 
-// scoreSentences returns the first [maxScoredSentences] sentences of content, with their scores for the prompt.
-// Headings are left out.
+// scoreSentences returns the first [maxScoredSentences] sentences of content with their scores, without headings.
 func (u *foundUnit) scoreSentences(content string) (all []candidateSentence) {
 	idf := map[string]float64{}
 	var terms []string
@@ -153,13 +153,14 @@ func (u *foundUnit) scoreSentences(content string) (all []candidateSentence) {
 	return all
 }
 
-// isHeading reports whether a sentence only introduces the next lines: it ends with a colon.
+// isHeading reports whether a sentence only introduces the next lines, because it ends with a colon.
 func isHeading(s string) bool {
 	s = strings.TrimRight(s, "*_ ")
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
 
-// snippetWords returns the terms of the prompt that the unit contains, in lower case, for a snippet.
+// snippetWords returns the prompt's terms that the unit contains, in lower case. A snippet of the unit shows the text
+// around these words.
 func (u *foundUnit) snippetWords() (ws []string) {
 	for _, t := range u.terms {
 		if t.Held {

@@ -1,4 +1,4 @@
-// This file separates the words said in a turn from text that a tool printed.
+// This file separates the words of a turn that people and agents said from the output of tools.
 
 package inject
 
@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// userPrefix is the prefix of a person's words in a turn's text.
+// userPrefix precedes the words of a person in the text of a turn.
 const userPrefix = "user: "
 
-// spokenText returns the unit's text. For a turn, this is what the person and the agent said, without
-// tool output.
+// spokenText returns the unit's text. For a turn, it returns only what the person and the agent said, without tool
+// output.
 func (u *foundUnit) spokenText() string {
 	if u.SourceKind != SourceSessions {
 		return u.entry.Content
@@ -28,8 +28,9 @@ func (u *foundUnit) spokenText() string {
 	return userPrefix + t.Prompt() + "\n\nassistant: " + t.AgentText()
 }
 
-// looksLikeInstructions reports whether the unit looks like instructions to an agent and no person has approved it.
-// In a turn, the person's own words are not examined.
+// looksLikeInstructions reports whether the unit must not be shown because it looks like instructions to an agent. For
+// a note, this depends on its labels, which a person can approve. For a turn, only the agent's text is examined, not
+// the person's own words.
 func (u *foundUnit) looksLikeInstructions() bool {
 	if u.SourceKind != SourceSessions {
 		return !u.entry.MayShow(oxbow.Unasked)
@@ -41,8 +42,8 @@ func (u *foundUnit) looksLikeInstructions() bool {
 	return screen.ReasonToDoubt(nil, t.AgentText()) != ""
 }
 
-// dropOutputTerms removes terms from the strength that occur only in a tool's output, because tool
-// output was neither known nor decided in the turn.
+// dropOutputTerms reduces the unit's strength: it removes terms that occur only in tool output, because neither the
+// person nor the agent said them.
 func (u *foundUnit) dropOutputTerms() {
 	var terms []string
 	for _, t := range u.terms {

@@ -1,4 +1,4 @@
-// This file tests that the output of a tool alone is not an answer.
+// This file tests that a turn is not an answer if only its tool output matches the prompt.
 
 package inject
 

@@ -58,7 +58,7 @@ func TestShapedTurns(t *testing.T) {
 	if !u.looksLikeInstructions() {
 		t.Error("a damaged turn is not examined")
 	}
-	// A note is examined again when it is about to be shown.
+	// A note is examined again just before it is shown.
 	u = foundUnit{
 		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceNotes}},
 		entry:        oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}},

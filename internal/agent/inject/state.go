@@ -1,4 +1,4 @@
-// This file stores the state of a session in a file that the session's hooks share.
+// This file records in a file which texts were shown to a session. The hooks of the session share this file.
 
 package inject
 
@@ -19,45 +19,43 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StateFile is the file with a session's [ShownState]. Each hook is a separate process, and a hook that
-// is registered for both the user and the project runs twice at the same time, so a lock on the
-// file orders the changes.
+// StateFile is the file that stores a session's [ShownState]. Each hook is a separate process. If a hook is configured
+// for both the user and the project, it runs twice at the same time. Therefore changes of the file are made under a
+// lock.
 //
-// Each line of the file is a [stateLine] in JSON. Each line includes the sums over all earlier
-// lines and itself, so the end of the file is enough to restore the state. A line that was not
-// written completely is skipped.
+// Each line of the file is a [stateLine] in JSON. A line contains the totals up to this line, so the end of the file
+// is enough to restore the state. A line that was not written completely is skipped.
 type StateFile struct {
 	Dir             string // directory with a file for each session
 	Client, Session string
 	Now             time.Time
 }
 
-// Events of lines, in addition to the places such as [PlacePrompt].
+// Kinds of lines in the file. The places, such as [PlacePrompt], are further kinds.
 const (
 	eventShown   = "shown"   // a block was shown to the model
 	eventCompact = "compact" // the client has compacted the conversation
-	eventOther   = "other"   // any other report after a start
+	eventOther   = "other"   // the client has reported something else after a session's start
 )
 
-// stateLine is a line of the file. If Event is a place, the line records that a hook answers at this
-// place.
+// stateLine is a line of the file. If Event is a place, the line records that a hook is answering at this place.
 type stateLine struct {
 	Time         time.Time `json:"time"`
 	Event        string    `json:"event"`
-	Key          string    `json:"key,omitempty"`   // identifies the answer at the place
+	Key          string    `json:"key,omitempty"`   // identifies the answer at its place
 	ShownPlace   string    `json:"place,omitempty"` // place at which the block was shown
-	PromptNumber int       `json:"prompt"`          // number of prompts so far
-	TotalTokens  int       `json:"tokens"`          // total of shown tokens so far
+	PromptNumber int       `json:"prompt"`          // number of prompts up to this line
+	TotalTokens  int       `json:"tokens"`          // number of shown tokens up to this line
 	ShownKeys    []string  `json:"shown,omitempty"`
 	Fingerprints []string  `json:"prints,omitempty"`
 }
 
-// Bounds of the files.
+// Limits of the state files.
 const (
-	maxStateFile   = 128 << 10 // maximum bytes of a file (a longer file is cut to its last half)
+	maxStateFile   = 128 << 10 // maximum size of a file in bytes; only the last half of a larger file is kept
 	maxStateAge    = 30 * 24 * time.Hour
-	maxLockWait    = 200 * time.Millisecond // longest wait for another process
-	sameAnswerTime = 5 * time.Second        // longest time between two reports of the same answer
+	maxLockWait    = 200 * time.Millisecond // maximum time to wait for another process's lock
+	sameAnswerTime = 5 * time.Second        // maximum time between two reports of the same answer
 )
 
 func (f StateFile) fileName() string {
@@ -65,21 +63,20 @@ func (f StateFile) fileName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginAnswer records that a hook is about to answer at a place, and returns the texts shown to the
-// session before. The result isFirst is false if another process has recorded the same answer within
-// the last five seconds. A repeated start counts as a new answer if anything else was reported in
-// between.
+// BeginAnswer records that a hook is about to answer at a place, and returns what was shown to the session before.
+// isFirst is false if another process recorded the same answer, with the same place and key, within the last five
+// seconds. A repeated start of a session is a new answer if anything else was reported in between.
 func (f StateFile) BeginAnswer(ctx context.Context, place, key string) (s ShownState, isFirst bool, err error) {
 	return f.recordAnswer(ctx, place, key, sameAnswerTime)
 }
 
-// BeginTurn is like BeginAnswer for the prompt of a turn. The result isFirst is false if another process has
-// recorded the same turn at any time.
+// BeginTurn is like BeginAnswer for the prompt of a turn. isFirst is false if another process recorded the same turn
+// before, at any time.
 func (f StateFile) BeginTurn(ctx context.Context, turn string) (s ShownState, isFirst bool, err error) {
 	return f.recordAnswer(ctx, PlacePrompt, turn, math.MaxInt64)
 }
 
-// recordAnswer is like BeginAnswer, but an answer counts as the same if it was recorded less than maxAge ago.
+// recordAnswer is like BeginAnswer, but isFirst is false if the same answer was recorded less than maxAge ago.
 func (f StateFile) recordAnswer(
 	ctx context.Context,
 	place, key string,
@@ -100,9 +97,9 @@ func (f StateFile) recordAnswer(
 	return s, isFirst, err
 }
 
-// RecordBlock records a block that is about to be shown to the model. It returns false, and records nothing, if
-// all sentences of the block have been shown to the session in the meantime. A block for a start is
-// always recorded, because [State.HasStart] tells whether the client still has it.
+// RecordBlock records a block that is about to be shown to the model. If all sentences of the block were shown to the
+// session in the meantime, it records nothing and returns false. A block of a session's start is always recorded,
+// because [ShownState.HasStart] depends on it.
 func (f StateFile) RecordBlock(ctx context.Context, b Block) (isNew bool, err error) {
 	err = f.lockAndAppend(ctx, func(s ShownState, _ []stateLine) *stateLine {
 		isNew = b.Place == PlaceStart || len(b.Fingerprints) == 0 ||
@@ -121,8 +118,9 @@ func (f StateFile) RecordBlock(ctx context.Context, b Block) (isNew bool, err er
 	return isNew, err
 }
 
-// RecordCompaction records that the session lost everything shown to it. Claude Code reports a compaction
-// again after the start that follows it. That second report does not change the state.
+// RecordCompaction records that the client compacted the conversation, so that the model no longer has the texts shown
+// before. Claude Code reports a compaction a second time after the session has started again. The second report
+// changes nothing.
 func (f StateFile) RecordCompaction(ctx context.Context) error {
 	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
@@ -136,8 +134,8 @@ func (f StateFile) RecordCompaction(ctx context.Context) error {
 	})
 }
 
-// RecordOtherReport records that something was reported after a start, so that the next start with the same key
-// counts as a new answer.
+// RecordOtherReport records that the client reported something after a session's start. The next start with the same
+// key is then a new answer.
 func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	_, _, lines, err := f.readState()
 	if err != nil || len(lines) == 0 {
@@ -154,7 +152,7 @@ func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	})
 }
 
-// endsWithStart reports whether the last line, apart from lines about shown blocks, is a start.
+// endsWithStart reports whether the last line is a session's start. Lines about shown blocks are ignored.
 func endsWithStart(lines []stateLine) bool {
 	for _, l := range slices.Backward(lines) {
 		if l.Event != eventShown {
@@ -164,19 +162,18 @@ func endsWithStart(lines []stateLine) bool {
 	return false
 }
 
-// emptyState returns the state of a session to which nothing was shown.
+// emptyState returns the state of a session to which nothing was shown yet.
 func emptyState() ShownState {
 	return ShownState{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
 }
 
-// ReadState returns the texts shown to the session. If the file cannot be read, the state is
-// empty.
+// ReadState returns what was shown to the session. If the file cannot be read, it returns an empty state.
 func (f StateFile) ReadState() ShownState {
 	_, s, _, _ := f.readState()
 	return s
 }
 
-// applyLine applies a line to the state.
+// applyLine updates the state with a line of the file.
 func (s *ShownState) applyLine(l *stateLine) {
 	switch {
 	case l.Event == eventCompact, l.Event == PlaceStart && (l.Key == "compact" || l.Key == "clear"):
@@ -201,8 +198,8 @@ func (s *ShownState) applyLine(l *stateLine) {
 	}
 }
 
-// readState returns the content of the file, and the state and the lines that were parsed from it. A missing
-// file is an empty state, not an error.
+// readState returns the bytes of the file, and the state and lines parsed from them. If the file does not exist, the
+// state is empty and the error is nil.
 func (f StateFile) readState() ([]byte, ShownState, []stateLine, error) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, f.fileName()))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,7 +214,7 @@ func (l *stateLine) isValid() bool {
 	return l.Event != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
 }
 
-// parseState parses the last [maxStateFile] bytes of b, line by line. Lines that are not valid are skipped.
+// parseState parses the last [maxStateFile] bytes of b as lines. It skips invalid lines.
 func parseState(b []byte) (s ShownState, lines []stateLine) {
 	s = emptyState()
 	for line := range bytes.Lines(b[max(0, len(b)-maxStateFile):]) {
@@ -228,7 +225,7 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 		lines = append(lines, l)
 		prompt, tokens := l.PromptNumber, l.TotalTokens
 		s.applyLine(&l)
-		s.Prompt, s.Tokens = prompt, tokens // the line's own sums include this line
+		s.Prompt, s.Tokens = prompt, tokens // The totals in a line include the line itself.
 		for _, e := range l.ShownKeys {
 			s.Shown[e] = prompt
 		}
@@ -236,8 +233,9 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 	return s, lines
 }
 
-// lockAndAppend locks the file and appends the line that next returns. If next returns nil, the file does not
-// change. If another process keeps the lock for [maxLockWait], lockAndAppend returns context.DeadlineExceeded.
+// lockAndAppend locks the file, calls next with its state, and appends the line that next returns. If next returns
+// nil, the file stays unchanged. If another process keeps the lock for [maxLockWait], lockAndAppend returns
+// context.DeadlineExceeded.
 func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []stateLine) *stateLine) error {
 	ok, err := vfs.WithLock(ctx, f.Dir, f.fileName(), maxLockWait, func(*vfs.OS) error { return f.appendNext(next) })
 	if err == nil && !ok {
@@ -246,7 +244,7 @@ func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []st
 	return err
 }
 
-// appendNext does the work of lockAndAppend after the caller has locked the file.
+// appendNext is the part of lockAndAppend that runs while the file is locked.
 func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) error {
 	b, s, lines, err := f.readState()
 	if err != nil {
@@ -269,13 +267,14 @@ func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) err
 	return f.appendLine(b, l)
 }
 
-// appendLine appends a line to the file, whose content is b.
+// appendLine appends the line l to the file. b is the present content of the file.
 func (f StateFile) appendLine(b []byte, l *stateLine) error {
 	line, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	line = append(append([]byte{'\n'}, line...), '\n') // the first newline ends a line that was not written completely
+	// The first line break ends a previous line that was not written completely.
+	line = append(append([]byte{'\n'}, line...), '\n')
 	name := filepath.Join(f.Dir, f.fileName())
 	if len(b)+len(line) > maxStateFile {
 		dir, err := vfs.Dir(f.Dir)
@@ -293,8 +292,8 @@ func (f StateFile) appendLine(b []byte, l *stateLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOldFiles removes the files in dir that were last written before oldest. Errors are ignored,
-// because the next session tries again.
+// removeOldFiles removes the files in dir that were last changed before oldest. It ignores errors, because the next
+// session tries again.
 func removeOldFiles(dir string, oldest time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {

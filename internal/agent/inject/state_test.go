@@ -1,4 +1,4 @@
-// This file tests the state of a session.
+// This file tests the file that records what was shown to a session.
 
 package inject
 
@@ -95,7 +95,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestHasStart tests whether State.HasStart and State.Compacted follow the client's context.
+// TestHasStart checks that HasStart and Compacted in the state correspond to the texts in the client's context.
 func TestHasStart(t *testing.T) {
 	f := stateFile(t)
 	shown := block("style", "tabs")
@@ -121,7 +121,7 @@ func TestHasStart(t *testing.T) {
 	f.mustBegin(t, PlaceStart, "resume", false, true)
 	f.mustAdd(t, shown, true)
 	has("resumed after it", true, false)
-	// Claude Code reports a compaction after the start that follows it.
+	// Claude Code reports the compaction only after the session has started again.
 	f.mustBegin(t, PlaceStart, "compact", false, true)
 	has("after a compaction", false, true)
 	f.mustAdd(t, shown, true)
@@ -133,8 +133,8 @@ func TestHasStart(t *testing.T) {
 	has("cleared", false, false)
 }
 
-// TestBeginAgain tests that the same start, and the same prompt without a turn, count as new answers
-// after some seconds or after another report.
+// TestBeginAgain checks that a repeated start, and a repeated prompt without a turn ID, are new answers after some
+// seconds or after another report.
 func TestBeginAgain(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, PlaceStart, "startup", false, true)
@@ -157,8 +157,8 @@ func TestBeginAgain(t *testing.T) {
 	f.mustBegin(t, PlaceStart, "resume", false, true)
 }
 
-// TestBeginAtOnce tests that only one of many simultaneous hooks is the first, and that only one shows
-// the block.
+// TestBeginAtOnce checks that only one of many simultaneous hooks answers first, and that only one of them shows the
+// block.
 func TestBeginAtOnce(t *testing.T) {
 	f := stateFile(t)
 	for _, key := range []string{"a", "b", "c"} {
@@ -185,8 +185,8 @@ func TestBeginAtOnce(t *testing.T) {
 	}
 }
 
-// TestStateIsBounded tests that the file does not exceed its limit, that the newest lines are kept, and
-// that old files are removed.
+// TestStateIsBounded checks that the file stays below its size limit, that the newest lines are kept, and that old
+// files are removed.
 func TestStateIsBounded(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, PlacePrompt, "0", true, true)
@@ -215,7 +215,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParseState tests that parseState accepts any bytes, and that it reads a valid line after them.
+// FuzzParseState checks that parseState accepts any bytes, and that it still reads a valid line after them.
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte("{\"event\":\"prompt\",\"prompt\":1}\n{\"event\":\"sho"))
 	f.Add([]byte("\n\n{}\nnull\n7\n{\"event\":\"shown\",\"prompt\":-1,\"shown\":[\"a\"]}"))
@@ -234,7 +234,7 @@ func FuzzParseState(f *testing.F) {
 	})
 }
 
-// TestWithoutShown leaves out what a model has: sentences of a note, and notes without any other text.
+// TestWithoutShown checks that sentences which the model already has are removed from a note.
 func TestWithoutShown(t *testing.T) {
 	const port, key = "The proxy listens on port 8443.", "Ask Ada for its key."
 	code := "```\nmake deploy\n```"
@@ -242,7 +242,7 @@ func TestWithoutShown(t *testing.T) {
 		{port, "", port},
 		{port, key, port},
 		{port, port, ""},
-		{port + "\n", "the proxy  listens on port 8443.", ""}, // fingerprints ignore case and spaces
+		{port + "\n", "the proxy  listens on port 8443.", ""}, // Fingerprints ignore case and spaces.
 		{"- " + port + "\n- " + key, port + " " + key, ""},
 		{port + " " + key, port, " " + key},
 		{port + "\n" + code, port, "\n" + code},
@@ -262,8 +262,8 @@ func TestWithoutShown(t *testing.T) {
 	}
 }
 
-// TestStored distinguishes what a client stores with the conversation from the block for a start, which some
-// clients do not store.
+// TestStored checks that the state distinguishes texts that every client stores with the conversation from the block
+// of a session's start, which some clients do not store.
 func TestStored(t *testing.T) {
 	f := stateFile(t)
 	for place, print := range map[string]string{PlaceStart: "start", PlacePrompt: "prompt", PlaceAction: "action"} {

@@ -1,4 +1,4 @@
-// This file computes how well a memory's units answer a prompt's words.
+// This file computes how strongly the units of a memory match the words of a prompt.
 
 package inject
 
@@ -20,29 +20,28 @@ import (
 )
 
 const (
-	maxSearchWords = 24       // maximum number of words that are searched for: the prompt's rarest words
-	maxProseBytes  = 16 << 10 // maximum number of a prompt's bytes that are considered
-	maxTermFactor  = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
+	maxSearchWords = 24       // maximum number of words in a search; a longer prompt is reduced to its rarest words
+	maxProseBytes  = 16 << 10 // maximum number of bytes of a prompt that are considered
+	maxTermFactor  = 2.2      // BM25 parameter k1 + 1: maximum score of a term, divided by its weight and idf
 
-	lengthWeight   = .75 // b: how much the length of a text counts in a score
-	shortNoteWords = 60. // weighted words of a note up to which its length does not count
+	lengthWeight   = .75 // BM25 parameter b: how much the length of a text reduces its score
+	shortNoteWords = 60. // a note of at most this many weighted words is not rated by its length
 
-	// minEntriesForUnique is the minimum number of entries for a word in a single entry to count as unique. In a
-	// smaller memory, most words occur in a single entry only.
+	// minEntriesForUnique is the minimum number of entries in a memory from which a word counts as unique if only one
+	// entry contains it. In a smaller memory, most words occur in only one entry.
 	minEntriesForUnique = 40
 )
 
-// stackFramePattern matches stack trace lines as Java, JavaScript, Python and Go print them. These are
-// lines with a place in a program, and the line with which a trace begins. It does not match the
-// message of the error.
+// stackFramePattern matches the lines of a stack trace as printed by Java, JavaScript, Python and Go: the lines that
+// name a place in a program, and the line that begins the trace. It does not match the error message.
 var stackFramePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Exception in thread "[^"\n]*"|Traceback \(most recent call last\):|` +
 		`\bat [\w$.<>/]+ ?\([^()\s]+:\d+\)|File "[^"\n]+", line \d+(, in \S+)?|goroutine \d+ \[[^\]\n]*\]:`)
 })
 
-// personProse returns the part of a prompt that the person wrote, without hooks' blocks and without
-// pasted code, quotations and logs. For a text of more than [maxProseBytes] bytes, it returns the
-// beginning and the end, because these usually contain the request.
+// personProse returns the part of a prompt that the person wrote. It removes the blocks of hooks, and pasted code,
+// quotations and logs. If more than [maxProseBytes] bytes remain, it returns their beginning and end, because the
+// request is usually there.
 func personProse(prompt string) string {
 	var sentences []string
 	size := 0
@@ -63,8 +62,8 @@ func personProse(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// rankUnits returns the best units of a memory for the words, at most limit units, each with its
-// strength. The analyzer finds the identifiers among the words.
+// rankUnits returns the units of a memory that match the words best, each with its strength. It returns at most limit
+// units. analyzer is used to find the identifiers among the words.
 func (s *MemorySource) rankUnits(
 	ctx context.Context,
 	analyzer *analysis.Analyzer,
@@ -100,7 +99,7 @@ func (s *MemorySource) rankUnits(
 	return units, nil
 }
 
-// shortenQuery replaces the query's text by its [maxSearchWords] words with the highest idf.
+// shortenQuery reduces the query's text to the [maxSearchWords] words with the highest idf.
 func (s *MemorySource) shortenQuery(ctx context.Context, q *oxbow.Query) error {
 	read, err := s.Memory.ParseQuery(ctx, *q)
 	if err != nil || len(read.Terms) <= maxSearchWords {
@@ -115,7 +114,8 @@ func (s *MemorySource) shortenQuery(ctx context.Context, q *oxbow.Query) error {
 	return nil
 }
 
-// gateTerms returns the terms of a prompt, compared with the unit that x explains.
+// gateTerms converts an explanation of a unit's score to the terms that package gate needs. identifiers maps a term to
+// the identifier of the prompt that contains it.
 func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
 	if x == nil {
 		return nil
@@ -132,9 +132,9 @@ func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gat
 	return terms
 }
 
-// compareAsNote adapts the terms to a note. The length of a note of at most [shortNoteWords] words does not count:
-// a ranking prefers the shortest of several texts, but a note of four sentences answers a prompt as well as a note
-// of one. A word that the note does not contain counts once, even if the prompt repeats it.
+// compareAsNote adjusts the terms' scores for a note. For a note of at most [shortNoteWords] words, the score does not
+// depend on the length, because a note of four sentences answers a prompt as well as a note of one. A word that the
+// note lacks counts only once, even if the prompt repeats it.
 func compareAsNote(x *oxbow.Explanation, terms []gate.Term) {
 	if x == nil {
 		return
@@ -149,10 +149,9 @@ func compareAsNote(x *oxbow.Explanation, terms []gate.Term) {
 	}
 }
 
-// identifiersByTerm returns the identifiers in a text by their terms. An identifier is a name with
-// several terms, such as parse.go, legacy_sku or TypeScript. A term that is also a separate word of
-// the text has the value "". Words that are joined by a hyphen are separate words, except in a path. Text in a
-// script without spaces does not have identifiers.
+// identifiersByTerm returns the identifiers in a text by their terms. An identifier is a name that consists of several
+// terms, such as parse.go, legacy_sku or TypeScript. If a term also occurs as a separate word, its identifier is "".
+// Words joined by a hyphen are separate words, except in a path. Text in a script without spaces has no identifiers.
 func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {
@@ -170,7 +169,7 @@ func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text st
 	return of
 }
 
-// identifierChunks yields the parts of a text that may be identifiers.
+// identifierChunks yields the parts of a text that may contain an identifier.
 func identifierChunks(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsSeq(text) {

@@ -1,4 +1,4 @@
-// This file tests how the words of a prompt are compared with notes.
+// This file tests how strongly notes match the words of a prompt.
 
 package inject
 

@@ -1,4 +1,4 @@
-// This file makes a process end together with its child processes, and together with this program.
+// This file ensures that a sub-agent's process and its children end together, and that they end with this program.
 
 package subagent
 
@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// setProcessGroup starts the process in a process group of its own. When its context is done, the group
-// gets SIGTERM. killGroup kills the remaining processes of the group. If this program is killed, the
-// process also gets SIGTERM.
+// setProcessGroup configures cmd to run in its own process group. When the context of cmd is done, the group receives
+// SIGTERM. If this program is killed, the process receives SIGTERM as well. killGroup kills all remaining processes of
+// the group.
 func setProcessGroup(cmd *exec.Cmd) (killGroup func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	return setGroupCancel(cmd)

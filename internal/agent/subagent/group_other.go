@@ -1,6 +1,7 @@
 //go:build !unix
 
-// This file is for systems without process groups, where only the process itself is ended.
+// This file is for systems without process groups. On these systems, only the process itself is ended, not its
+// children.
 
 package subagent
 

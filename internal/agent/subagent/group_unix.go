@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// This file makes a process end together with its child processes.
+// This file ensures that a sub-agent's process and its children end together.
 
 package subagent
 
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// setProcessGroup starts the process in a process group of its own. When its context is done, the group
-// gets SIGTERM. stopAll kills the remaining processes of the group.
+// setProcessGroup configures cmd to run in its own process group. When the context of cmd is done, the group receives
+// SIGTERM. stopAll kills all remaining processes of the group.
 func setProcessGroup(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return setGroupCancel(cmd)

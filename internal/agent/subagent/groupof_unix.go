@@ -19,7 +19,7 @@ func setGroupCancel(cmd *exec.Cmd) (killGroup func()) {
 	}
 	return func() {
 		if cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually, no process is left
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // Ignore the error: usually no process is left.
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// This file runs a sub-agent: it starts the process, enforces the limits, and records the run as an
-// entry.
+// This file runs a sub-agent. It starts the process, enforces the limits, and records the run as an entry.
 
 package subagent
 
@@ -25,53 +24,53 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The possible results of a run.
+// States of a run.
 const (
-	runRunning  = "running" // the run has not ended, or its end was not recorded (only in entries)
+	runRunning  = "running" // the run has not ended, or its end was not recorded (only used in entries)
 	RunDone     = "done"
-	runFailed   = "failed"  // it returned an exit status other than 0, or could not be started
-	runStopped  = "stopped" // the run was stopped together with its caller
-	runTimedOut = "timeout" // the run was stopped because its time was up
+	runFailed   = "failed"  // the program returned an exit status other than 0 or could not be started
+	runStopped  = "stopped" // the run was stopped because its caller was stopped
+	runTimedOut = "timeout" // the run was stopped because it exceeded its time limit
 )
 
-// Keys of labels on a run's entry.
+// Keys of the labels on a run's entry.
 const (
-	labelAgent = "agent" // agent:ID
-	labelRun   = "run"   // run:done, and so on
+	labelAgent = "agent" // label agent:ID
+	labelRun   = "run"   // label run:STATE, such as run:done
 )
 
-// Limits, in bytes, for a run's stored output. If the output is longer, its beginning and end are
+// Maximum sizes, in bytes, of the stored output. If the standard output is longer, only its beginning and its end are
 // stored.
 const (
 	maxOutputHead = 8 << 10
 	maxOutputTail = 24 << 10
-	maxErrors     = 4 << 10 // end of standard error
+	maxErrors     = 4 << 10 // end of the standard error output
 )
 
-// defaultGrace is the time between SIGTERM and SIGKILL.
+// defaultGrace is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
 const defaultGrace = 5 * time.Second
 
 // RunOutcome is the result of a run.
 type RunOutcome struct {
-	EntryName    string // entry that records the run ("" if it is not recorded)
+	EntryName    string // name of the entry that records the run ("" if it is not recorded)
 	EndState     string // "done", "failed", "stopped" or "timeout"
 	ExitStatus   int    // exit status (-1 if unknown)
 	StartTime    time.Time
 	Duration     time.Duration
-	Output       string // standard output, complete or only its beginning and end
-	OmittedBytes int    // number of bytes omitted from Output
-	ErrorOutput  string // end of standard error
+	Output       string // standard output; if it is too long, only its beginning and end
+	OmittedBytes int    // number of bytes left out of Output
+	ErrorOutput  string // end of the standard error output
 	Notes        []string
 }
 
-// Run starts the sub-agent and waits until it ends. The sub-agent is stopped if ctx is done or its
-// time is up. If the system supports process groups, its child processes are stopped as well.
+// Run starts the sub-agent and waits until it ends. The sub-agent is stopped when ctx is done or its time limit is
+// exceeded. On systems with process groups, its child processes are stopped as well.
 //
-// The run is recorded as an entry of kind history, first as running and then with its result. The
-// entry is written through the sub-agent's profile, so that it belongs to the profile. If the
-// profile or the store does not accept such an entry, a note says so.
+// Run records the run as an entry of kind history: first as running, and then with its result. The entry is written
+// through the sub-agent's profile, so that the profile selects it. If the profile or the store refuses the entry, the
+// run continues, and a note in the outcome says so.
 //
-// If Run returns an error, nothing was started.
+// If Run returns an error, no process was started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out RunOutcome, err error) {
 	caller, end, err := s.beginRun(ctx)
 	if err != nil {
@@ -121,8 +120,8 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	return out, nil
 }
 
-// findProgram returns the path of a program. It refuses programs that would be found only because of
-// the working directory.
+// findProgram returns the path of a program. It returns an error for a program that would only be found in the working
+// directory.
 func findProgram(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -134,7 +133,8 @@ func findProgram(name string) (string, error) {
 	return path, err
 }
 
-// writePlaceholderFiles writes the files for the placeholders, and returns the command.
+// writePlaceholderFiles writes the files to which the command's placeholders refer into dir. It returns the command
+// with all placeholders replaced.
 func (b *Briefing) writePlaceholderFiles(r *Runner, dir string) ([]string, error) {
 	config, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"oxbow": b.Server}}, "", "  ")
 	if err != nil {
@@ -158,8 +158,8 @@ func (b *Briefing) writePlaceholderFiles(r *Runner, dir string) ([]string, error
 	return r.expandCommand(values), nil
 }
 
-// agentEnviron returns the sub-agent's environment. Oxbow's own variables are removed, except those
-// that bind the sub-agent to its memory.
+// agentEnviron returns the environment variables for the sub-agent. It replaces oxbow's own variables by those that
+// restrict the sub-agent to its memory.
 func (s *Service) agentEnviron(b *Briefing) []string {
 	var env []string
 	if s.Environ != nil {
@@ -173,12 +173,12 @@ func (s *Service) agentEnviron(b *Briefing) []string {
 	return env
 }
 
-// runProcess runs the process until it ends.
+// runProcess starts the process, waits until it ends, and records the result in out.
 func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, argv []string, out *RunOutcome) {
 	ctx, cancel := context.WithTimeout(callerCtx, r.Timeout)
 	defer cancel()
-	// On some systems, a process is ended together with the thread that started it, so the thread
-	// must stay alive.
+	// On some systems, the process would be ended when the thread that started it ends. Therefore this thread must
+	// stay alive.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said, complained := &outputBuffer{
@@ -218,7 +218,7 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 				),
 			)
 		}
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // a child process may still hold the output open
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // A child process may still keep the output open.
 		out.EndState = RunDone
 	case errors.As(err, &exit):
 		out.EndState = runFailed
@@ -233,8 +233,8 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 	out.ErrorOutput, _ = complained.storedText()
 }
 
-// firstErrorWriter writes until the first error and then ignores all data, so that a reader that has gone
-// cannot end the sub-agent before its result is recorded.
+// firstErrorWriter writes to w until a write fails, and discards all later data. Therefore a broken output cannot end
+// the sub-agent before its result is recorded.
 type firstErrorWriter struct {
 	w         io.Writer
 	hasFailed bool
@@ -248,12 +248,12 @@ func (d *firstErrorWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// outputBuffer keeps the beginning and the end of the data written to it.
+// outputBuffer keeps only the beginning and the end of the data that is written to it.
 type outputBuffer struct {
 	maxHeadBytes, maxTailBytes int // maximum sizes in bytes
 	headBytes                  []byte
 	tailBytes                  []byte
-	written                    int // number of bytes written
+	written                    int // number of bytes that were written to the buffer
 }
 
 func (k *outputBuffer) Write(p []byte) (int, error) {
@@ -270,8 +270,8 @@ func (k *outputBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// storedText returns the kept data as valid text for an entry, and the number of bytes that were left
-// out.
+// storedText returns the kept data as text that an entry may contain, and the number of bytes that were left out in
+// the middle.
 func (k *outputBuffer) storedText() (string, int) {
 	last := k.tailBytes
 	if len(last) > k.maxTailBytes {
@@ -286,7 +286,7 @@ func (k *outputBuffer) storedText() (string, int) {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd"), cut
 }
 
-// runRecord writes the entry of a run.
+// runRecord writes the entry that records a run.
 type runRecord struct {
 	ctx       context.Context
 	store     oxbow.Store
@@ -294,10 +294,10 @@ type runRecord struct {
 	entryName string
 }
 
-// maxNameAttempts is the maximum number of names that are tried for an entry.
+// maxNameAttempts is the maximum number of names that addEntry tries.
 const maxNameAttempts = 100
 
-// addEntry adds the entry, under an unused name.
+// addEntry adds the run's entry under an unused name, and returns the name.
 func (r *runRecord) addEntry(out *RunOutcome) (string, error) {
 	base := "run: " + r.briefing.Agent + " " + out.StartTime.UTC().Format("2006-01-02 15:04:05")
 	for n := 1; ; n++ {
@@ -322,8 +322,7 @@ func (r *runRecord) addEntry(out *RunOutcome) (string, error) {
 	}
 }
 
-// updateEntry updates the entry with the result of the run. Changes that others made to its labels are
-// kept.
+// updateEntry writes the run's result into its entry. It keeps labels that others have changed in the meantime.
 func (r *runRecord) updateEntry(out *RunOutcome) error {
 	e, err := r.store.Get(r.ctx, r.entryName)
 	if err != nil {
@@ -341,8 +340,8 @@ func (r *runRecord) runLabels(run string) []oxbow.Label {
 	return oxbow.SortLabels([]oxbow.Label{{Key: labelAgent, Value: r.briefing.Agent}, {Key: labelRun, Value: run}})
 }
 
-// entryText returns the entry's text, which has the task, the time, and the result. The sub-agent's
-// output is put into code blocks that the output cannot close, because it is data.
+// entryText returns the text of the run's entry: the task, the time and the result. The sub-agent's output is data, so
+// it is put into code blocks that the output cannot close.
 func (r *runRecord) entryText(out *RunOutcome) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "Sub-agent %s", r.briefing.Agent)

@@ -1,14 +1,13 @@
-// This file parses the runner: the command in the home's settings file with which the user wants
-// sub-agents to be started.
+// This file parses the runner: the command with which the user wants sub-agents to be started. The command is in the
+// home's settings file:
 //
 //	runner:
 //	  command: [claude, --print, --mcp-config, "{mcp_config}", --strict-mcp-config]
 //	  stdin: briefing      # standard input of the command: briefing, task or none
 //	  timeout: 30m         # after this time, it is stopped
 //
-// The command is a list of arguments and is started without a shell. Arguments may contain
-// placeholders. Placeholders for files are replaced by the path of a file that exists during the
-// run.
+// The command is a list of arguments. It is started without a shell. Arguments may contain placeholders. A placeholder
+// for a file is replaced by the path of a file that exists during the run.
 
 package subagent
 
@@ -36,19 +35,19 @@ const SettingsFile = "settings.yaml"
 // MaxSettings is the maximum size, in bytes, of the settings file.
 const MaxSettings = 64 << 10
 
-// Limits of a runner.
+// Limits for the settings of a runner.
 const (
 	defaultTimeout = 30 * time.Minute
 	maxTimeout     = 24 * time.Hour
 	maxArgs        = 256
 )
 
-// placeholders lists the placeholders of a command. The first four are for files.
+// placeholders lists the placeholders that a command may contain. The first four are replaced by the path of a file.
 var placeholders = []string{"briefing", "task", "skill", "mcp_config", "agent_id", "profile"}
 
 var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
 
-// The possible contents of standard input.
+// Values of the setting stdin, which select the standard input of the command.
 const (
 	stdinBriefing = "briefing"
 	stdinTask     = "task"
@@ -63,8 +62,8 @@ type Runner struct {
 	SettingsPath string // path of the settings file, for messages
 }
 
-// ParseRunner parses the runner in a settings file. It returns nil if the file configures no
-// runner. The error is a [profile.Diagnostics].
+// ParseRunner parses the runner in a settings file. It returns nil if the file configures no runner. If the file
+// contains mistakes, the error is a [profile.Diagnostics].
 func ParseRunner(file string, data []byte) (*Runner, error) {
 	p := &settingsParser{file: file}
 	r := p.parseSettings(data)
@@ -95,7 +94,7 @@ func (p *settingsParser) parseSettings(data []byte) *Runner {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil // the file contains only comments
+		return nil // The file is empty or contains only comments.
 	} else if err != nil {
 		p.addDiagnostic(nil, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return nil
@@ -112,8 +111,8 @@ func (p *settingsParser) parseSettings(data []byte) *Runner {
 	return r
 }
 
-// eachKey calls fn for each key of a mapping. Unknown and repeated keys are errors. YAML aliases
-// are errors as well, because the text of an alias does not show its value.
+// eachKey calls fn for each key of the mapping n. It reports keys that are not in known, and repeated keys, as
+// mistakes. YAML aliases are mistakes as well, because an alias does not show its value.
 func (p *settingsParser) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		p.addDiagnostic(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
@@ -225,8 +224,8 @@ func (p *settingsParser) parseCommand(v *yaml.Node) []string {
 	return argv
 }
 
-// isValidProgram reports whether prog is a file name or an absolute path, without a placeholder. A
-// relative path is refused, because a project could provide the program.
+// isValidProgram reports whether prog is a plain file name or an absolute path, and contains no placeholder. A
+// relative path is not valid, because it could refer to a program in the current project.
 func isValidProgram(prog string) bool {
 	if prog == "" || placeholderPattern().MatchString(prog) {
 		return false
@@ -234,7 +233,7 @@ func isValidProgram(prog string) bool {
 	return !strings.ContainsAny(prog, `/\`) || filepath.IsAbs(prog)
 }
 
-// expandCommand returns the command with the placeholders replaced.
+// expandCommand returns the command with each placeholder replaced by its value.
 func (r *Runner) expandCommand(values map[string]string) []string {
 	argv := slices.Clone(r.Command)
 	for i, a := range argv[1:] {

@@ -1,4 +1,4 @@
-// Tests how the settings of a runner are read.
+// This file tests how the settings of a runner are parsed.
 
 package subagent
 
@@ -69,8 +69,8 @@ func TestParseRunner(t *testing.T) {
 	}
 }
 
-// FuzzParseRunner holds that no file panics, and that what is accepted can be
-// run: a program, and no placeholder that nothing stands for.
+// FuzzParseRunner checks that no settings file causes a panic, and that each accepted runner has a program and only
+// known placeholders.
 func FuzzParseRunner(f *testing.F) {
 	f.Add("runner:\n  command: [claude, --print, \"{mcp_config}\"]\n  stdin: task\n  timeout: 90s\n")
 	f.Add("runner: &a {command: *a}")

@@ -1,5 +1,4 @@
-// Tests the briefing of sub-agents, and how they are run: by processes
-// of this test's own program.
+// This file tests briefings, and runs sub-agents. The test program itself plays the sub-agents.
 
 package subagent
 
@@ -28,26 +27,26 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestMain is an agent when its first argument is agent.
+// TestMain runs the tests. If the first argument is "agent", it plays a sub-agent instead.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 3 || os.Args[1] != "agent" {
 		os.Exit(m.Run())
 	}
 	switch args := os.Args[2:]; args[0] {
-	case "cat": // says what it read
+	case "cat": // print the standard input
 		_, _ = io.Copy(os.Stdout, os.Stdin)
-	case "show": // shows a file, and that it was meant by one argument
+	case "show": // print a file, and the number of arguments
 		b, err := os.ReadFile(args[1])
 		fmt.Printf("%d arguments, %v\n%s", len(args), err, b)
-	case "wait": // connects to an address, and waits to be stopped
+	case "wait": // connect to an address and wait until stopped
 		wait(args[1])
-	case "parent": // starts a child that waits, and waits itself
+	case "parent": // start a child process that waits, and wait as well
 		cmd := exec.Command(os.Args[0], "agent", "wait", args[1])
 		if err := cmd.Start(); err != nil {
 			os.Exit(4)
 		}
 		wait(args[1])
-	case "deaf": // does not end when it is asked to
+	case "deaf": // ignore SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		wait(args[1])
 	}
@@ -62,11 +61,11 @@ func wait(address string) {
 	if _, err := c.Write([]byte("x")); err != nil {
 		os.Exit(5)
 	}
-	_, _ = c.Read(make([]byte, 1)) // the test never writes
+	_, _ = c.Read(make([]byte, 1)) // This blocks, because the test never writes.
 	os.Exit(6)
 }
 
-// agent returns a runner of this program as an agent.
+// agent returns a runner that starts this test program as a sub-agent with these arguments.
 func agent(t *testing.T, args ...string) *Runner {
 	t.Helper()
 	program, err := os.Executable()
@@ -81,7 +80,7 @@ func agent(t *testing.T, args ...string) *Runner {
 	}
 }
 
-// begun waits until n processes have connected, and returns their connections.
+// begun waits until n sub-agents have connected to l, and returns the connections.
 func begun(t *testing.T, l net.Listener, n int) []net.Conn {
 	t.Helper()
 	var cs []net.Conn
@@ -109,7 +108,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// world is a memory of two projects, and a service over it.
+// world returns a memory with entries of two projects, and a service that uses this memory.
 func world(t *testing.T) (*oxbow.Memory, *Service) {
 	t.Helper()
 	fsys := vfs.NewMem()
@@ -187,7 +186,7 @@ func TestBriefing(t *testing.T) {
 	if b.Tokens <= b.Selection.Context.Tokens {
 		t.Errorf("Tokens = %d, of which the selection has %d", b.Tokens, b.Selection.Context.Tokens)
 	}
-	// The past, within a budget.
+	// The briefing can be limited to a past state of the memory and to a budget.
 	b = brief(t, s, m, SubagentRequest{Agent: "author", Task: "Why?", Profile: "dev", AsOf: 1, Budget: 500})
 	if text := b.Text(); !strings.Contains(text, "Squares of 5 feet.") || strings.Contains(text, "Hexagons.") ||
 		!strings.Contains(text, `recall answers from the past with as_of "1"`) {
@@ -196,7 +195,7 @@ func TestBriefing(t *testing.T) {
 	if b.Selection.Context.Budget != 500 {
 		t.Errorf("the budget is %d", b.Selection.Context.Budget)
 	}
-	// Without a profile, all of the memory; a caller who is bound has his own.
+	// Without a profile, the sub-agent sees the whole memory, unless the caller is bound to a profile.
 	b = brief(t, s, m, SubagentRequest{Agent: "all", Task: "x"})
 	if _, is := b.Server.Env[envProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
 		t.Errorf("without a profile: %q, %v", b.Profile, b.Server)
@@ -278,8 +277,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("the record has no %q:\n%s", want, e.Content)
 		}
 	}
-	// The same moment again is another entry; files are found by their
-	// placeholders, whatever is in them, and gone afterwards.
+	// A second run at the same time gets its own entry. The files for the placeholders contain the texts unchanged,
+	// and are deleted after the run.
 	b = brief(
 		t,
 		s,
@@ -313,8 +312,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A profile that leaves out such entries keeps them out; the run goes on. A
-// memory that cannot be written starts nothing.
+// TestRunUnrecorded checks that a run continues if its profile refuses the entry that records the run. If the memory
+// cannot be written at all, nothing is started.
 func TestRunUnrecorded(t *testing.T) {
 	m, s := world(t)
 	b := brief(t, s, m, SubagentRequest{Agent: "a", Task: "x", Profile: "strict"})
@@ -335,18 +334,18 @@ func TestRunUnrecorded(t *testing.T) {
 	}
 }
 
-// shut is a store on a full disk.
+// shut is a store whose disk is full.
 type shut struct{ oxbow.Store }
 
 func (shut) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrFull }
 
-// A sub-agent, and what it has started, ends with its caller, with the service,
-// and when its time is up; each is recorded.
+// TestStop checks that a sub-agent and its child processes end with the caller, with the service, and when the time
+// limit is exceeded. Each end is recorded.
 func TestStop(t *testing.T) {
 	m, s := world(t)
 	b := brief(t, s, m, SubagentRequest{Agent: "a", Task: "x", Profile: "dev"})
 	modes := []string{"wait", "deaf"}
-	if runtime.GOOS != "windows" { // where a process alone is ended
+	if runtime.GOOS != "windows" { // On Windows, only the process itself is ended.
 		modes = append(modes, "parent")
 	}
 	for _, mode := range modes {
@@ -384,7 +383,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("Run() = %+v, %v, want %s", out, err, runTimedOut)
 	}
 
-	// No more than maxRunning at once; and Close ends them all.
+	// Start maxRunning sub-agents at the same time. A further one must be refused, and Close must end all of them.
 	l := listen(t)
 	ended := make(chan RunOutcome, maxRunning)
 	for range maxRunning {

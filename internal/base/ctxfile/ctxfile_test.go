@@ -1,4 +1,4 @@
-// Tests of files that are of use until a context is done.
+// This file tests reads and writes before and after the context is done.
 
 package ctxfile_test
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A file is read and written until its context is done, and left alone afterwards.
+// TestFile checks that the file can be used until its context is done, and that the inner file is not accessed
+// afterwards.
 func TestFile(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	mem := vfs.NewMem()

@@ -9,13 +9,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// lineRange is a range of lines from from to to, without to, counting from 0.
+// lineRange is a range of lines, counted from 0. It excludes the line end.
 type lineRange struct{ start, end int }
 
-// EditKeys returns data with new lines for some keys. mapping is the block mapping in data. renderKey
-// receives the current value of a key, or nil, and returns whether the key changes, and its new
-// lines, or "" to remove it. A new key is inserted after the existing keys that precede it in
-// keys. Lines end with eol.
+// EditKeys changes the lines of some keys in the front matter data. mapping is the parsed data. EditKeys calls
+// renderKey for each of keys, with the key's present value or nil. renderKey returns the new lines of the key (""
+// removes the key) and true, or false to keep the key unchanged. A new key is inserted after the existing keys that
+// come before it in keys. eol is the line ending.
 func EditKeys(
 	data, eol string,
 	mapping *yaml.Node,
@@ -58,7 +58,8 @@ func EditKeys(
 	return b.String()
 }
 
-// findKeys returns, for each key, the lines and the value of the first occurrence.
+// findKeys returns the lines and the value of each key in the mapping. If a key occurs several times, the first
+// occurrence counts.
 func findKeys(top *yaml.Node, lines []string) (map[string]lineRange, map[string]*yaml.Node) {
 	spans, values := map[string]lineRange{}, map[string]*yaml.Node{}
 	for i := 0; i+1 < len(top.Content); i += 2 {

@@ -1,4 +1,4 @@
-// This file turns nested values of unknown keys into pairs of a key and a text.
+// This file flattens nested values of unknown keys, so that each becomes a key with text values.
 
 package frontmatter
 
@@ -9,16 +9,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Property is a key with its values. A nested mapping becomes several properties, such as owner.name.
+// Property is a key with its values. A nested mapping becomes several properties with names such as owner.name.
 type Property struct {
-	Name   string       // name as spelled in the file; the names of nested keys are joined by dots
+	Name   string       // name as spelled in the file; dots join the names of nested keys
 	Values []*yaml.Node // values, which may be null
-	IsList bool         // the values are in a list
+	IsList bool         // the file has a list of values
 }
 
-// FlattenProperty returns the properties that a key with this value represents. Nested lists are joined to a single
-// list, and a mapping becomes a property for each of its values. The keys in a mapping called metadata keep their
-// names, because Claude Code writes keys there that other programs write at the top.
+// FlattenProperty returns the properties for a key and its value. Nested lists are joined to a single list. A mapping
+// becomes one property for each of its values, named after both keys. For a mapping named metadata, the inner keys
+// alone are the names, because Claude Code writes keys there that other programs write at the top level.
 func FlattenProperty(name string, value *yaml.Node) []Property {
 	p := Property{Name: name}
 	switch value.Kind {
@@ -51,7 +51,8 @@ func FlattenProperty(name string, value *yaml.Node) []Property {
 	return []Property{p}
 }
 
-// NormalizeKey returns the spelling of a key that all its variants share: in lower case, with _ for - and spaces.
+// NormalizeKey returns a common spelling for all variants of a key: in lower case, with _ in place of hyphens and
+// spaces.
 func NormalizeKey(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
@@ -61,6 +62,6 @@ func NormalizeKey(name string) string {
 	}, name)
 }
 
-// LabelKey returns the label key for a key of front matter that no field of an entry has: Owner.name becomes
-// owner_name.
+// LabelKey returns the label key under which the value of an unknown front matter key is stored. For example,
+// Owner.name becomes owner_name.
 func LabelKey(name string) string { return strings.ReplaceAll(NormalizeKey(name), ".", "_") }

@@ -1,4 +1,4 @@
-// Tests of the properties that nested values represent.
+// This file tests how nested values are flattened.
 
 package frontmatter
 

@@ -1,5 +1,5 @@
-// This file parses a YAML mapping strictly. It rejects anchors, aliases, tags, merge keys and
-// multiple documents, because readers tend to overlook what these features mean.
+// This file parses a YAML mapping strictly. It rejects anchors, aliases, tags, merge keys and multiple documents,
+// because people tend to overlook or misunderstand them.
 
 // Package frontmatter reads and edits a text's YAML front matter. Front matter is a mapping with
 // plain values and lists, enclosed by two lines "---". The parser reports the line and column of
@@ -23,15 +23,15 @@ import (
 // Limits of the front matter.
 const (
 	MaxBytes = 64 << 10
-	maxLines = 500 // maximum number of lines; without an end in them, the first "---" is a horizontal rule
-	maxDepth = 4   // maximum nesting of lists and mappings by default
+	maxLines = 500 // maximum number of lines; if no end follows within them, the first "---" is a horizontal rule
+	maxDepth = 4   // default maximum nesting of lists and mappings
 )
 
 // A Diagnostic describes a mistake in a file.
 type Diagnostic struct {
 	File   string
-	Line   int // counting from 1 (0 if the mistake concerns the whole file)
-	Column int // counting from 1 (0 if unknown)
+	Line   int // line number from 1 (0 if the mistake concerns the whole file)
+	Column int // column number from 1 (0 if unknown)
 	Text   string
 }
 
@@ -45,9 +45,9 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Column, d.Text)
 }
 
-// SplitFrontMatter divides a text into front matter and body. data contains the lines between the first line,
-// which must be "---", and the next line "---" or "...". body is the text after that line. If there
-// is no front matter, ok is false and body is the whole text.
+// SplitFrontMatter splits a text into its front matter and its body. The first line must be "---". data contains the
+// lines between this line and the next line "---" or "...". body is the text after that line. If the text has no front
+// matter, ok is false and body is the whole text.
 func SplitFrontMatter(text string) (data, body string, ok bool) {
 	firstLine, rest, found := strings.Cut(text, "\n")
 	if !found || strings.TrimRight(firstLine, " \t\r") != "---" {
@@ -71,12 +71,12 @@ func SplitFrontMatter(text string) (data, body string, ok bool) {
 // mapping's values.
 type MappingReader struct {
 	File        string
-	FirstLine   int // number of the first YAML line in the file, counting from 1 (0 if the file contains only YAML)
+	FirstLine   int // number of the first YAML line in the file, from 1 (0 if the whole file is YAML)
 	MaxDepth    int // maximum nesting of lists and mappings (0 means 4)
 	Diagnostics []Diagnostic
 }
 
-// AddMistake records a mistake at a node. A nil node means the whole file.
+// AddMistake records a mistake at a node. If n is nil, the mistake concerns the whole file.
 func (r *MappingReader) AddMistake(n *yaml.Node, format string, args ...any) {
 	d := Diagnostic{Text: fmt.Sprintf(format, args...)}
 	if n != nil {
@@ -93,14 +93,13 @@ func (r *MappingReader) addDiagnostic(d Diagnostic) {
 	r.Diagnostics = append(r.Diagnostics, d)
 }
 
-// decodeErrorPattern matches an error message of the YAML decoder.
+// decodeErrorPattern matches an error message of the YAML decoder, which contains a line number.
 var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })
 
-// ReadMapping parses data, which must contain at most one YAML value, and returns the value. If data has
-// no value, ReadMapping returns an empty mapping with line 0. If there are mistakes, it returns nil. The
-// nodes have line numbers from 1 in data.
+// ReadMapping parses data as a mapping. It returns an empty mapping with line 0 if data contains no value, and nil if
+// data contains mistakes, which are recorded. The line numbers of the nodes count from 1 in data.
 func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	if len(data) > MaxBytes {
 		r.AddMistake(nil, "has %d bytes; the most is %d", len(data), MaxBytes)
@@ -145,8 +144,7 @@ func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	return nil
 }
 
-// checkNode records each feature of a node and its children that is not allowed. It returns false if there is such a
-// feature.
+// checkNode records a mistake for each forbidden feature in a node and its children. It returns false if it found one.
 func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {
@@ -173,10 +171,10 @@ func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	return len(r.Diagnostics) == found
 }
 
-// IsNull reports whether a node is an empty value.
+// IsNull reports whether a node is an empty value (null).
 func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// DescribeKind returns the kind of a node in words.
+// DescribeKind describes a node for a message, for example as "a list".
 func DescribeKind(n *yaml.Node) string {
 	switch {
 	case IsNull(n):
@@ -189,5 +187,5 @@ func DescribeKind(n *yaml.Node) string {
 	return "the single value " + strconv.Quote(ClipValue(n.Value))
 }
 
-// ClipValue shortens a value for a message.
+// ClipValue shortens a value so that it can be quoted in a message.
 func ClipValue(s string) string { return text.TruncateWithEllipsis(s, 40) }

@@ -1,4 +1,4 @@
-// Tests of reading and editing front matter.
+// This file tests reading and editing front matter.
 
 package frontmatter
 
@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What an edit does not change stays, byte for byte.
+// TestEdit checks that an edit keeps all other lines byte for byte.
 func TestEdit(t *testing.T) {
 	const text = "# first\nname: 'x' # remark\n\n# of b\nb: |\n  y\n\nother: &z\n"
 	for _, tt := range []struct{ name, text, eol, changes, want string }{
@@ -97,7 +97,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// The fast path reads what the YAML decoder reads.
+// FuzzReadPlain checks that the fast path returns the same mapping as the YAML decoder.
 func FuzzReadPlain(f *testing.F) {
 	f.Add(
 		"time: 2026-04-18T12:00:00.5Z\nproject: homebrew-vtt\ntags: [architecture, decision]\nconfidence: " +

@@ -1,5 +1,5 @@
-// This file implements a fast path for simple front matter, which is the usual case. The YAML
-// decoder takes ten times as long. The resulting nodes are the same.
+// This file implements a fast path for simple front matter, which is the usual case. It returns the same nodes as the
+// YAML decoder, which takes ten times as long.
 
 package frontmatter
 
@@ -12,13 +12,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxListValues is the maximum number of values in a list.
+// maxListValues is the maximum number of values in a list that the fast path parses.
 const maxListValues = 1000
 
-// reservedWords contains bare words that YAML 1.1 or 1.2 does not read as text.
+// reservedWords contains unquoted words that YAML 1.1 or 1.2 does not read as text.
 var reservedWords = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
-// IsBareWord reports whether a value can be written without quotes and is then read as the same text.
+// IsBareWord reports whether a value needs no quotes: YAML reads it without quotes as the same text.
 func IsBareWord(s string) bool {
 	for i, c := range s {
 		switch {
@@ -32,8 +32,8 @@ func IsBareWord(s string) bool {
 	return !slices.Contains(reservedWords, strings.ToLower(s)) && !strings.HasSuffix(s, " ")
 }
 
-// isLiteral reports whether a value is an unquoted bare word, boolean, number or time. It returns
-// false for null.
+// isLiteral reports whether the fast path can parse an unquoted value: it is a bare word, a boolean, a number or a
+// time. It returns false for null.
 func isLiteral(s string) bool {
 	switch {
 	case s == "true", s == "false", IsBareWord(s):
@@ -49,9 +49,8 @@ func isPlainKey(key string) bool {
 	return len(key) <= 100 && IsBareWord(key)
 }
 
-// readPlainMapping returns the same mapping as the YAML decoder. It returns nil if data does not have the
-// simple form, in which each line has a bare key, ": ", and either a literal or a list of bare
-// words in brackets.
+// readPlainMapping returns the same mapping as the YAML decoder if data is simple: each line contains a bare key, ":
+// ", and a literal or a list of bare words in brackets. Otherwise it returns nil.
 func readPlainMapping(data string) *yaml.Node {
 	if data == "" {
 		return nil
@@ -79,7 +78,7 @@ func readPlainMapping(data string) *yaml.Node {
 	return top
 }
 
-// parsePlainList parses a list of bare words in brackets. It returns nil for any other value.
+// parsePlainList parses a list of bare words in brackets. It returns nil if the text is not such a list.
 func parsePlainList(text string, line, column int) *yaml.Node {
 	inner, ok := strings.CutSuffix(text[1:], "]")
 	words := strings.Split(inner, ", ")
@@ -99,7 +98,8 @@ func parsePlainList(text string, line, column int) *yaml.Node {
 	return list
 }
 
-// scalarNode returns a node without a tag. Its ShortTag method determines the tag.
+// scalarNode returns a node for a value. Its tag is not set, because the ShortTag method derives the tag from the
+// value.
 func scalarNode(value string, line, column int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: line, Column: column}
 }

@@ -1,4 +1,4 @@
-// Positions as bytes, and which of two comes first.
+// This file tests the encoding and the order of positions.
 
 package logpos
 

@@ -1,4 +1,4 @@
-// This file compares pages with the pages of a file.
+// This file compares the pages that a Writer would write with the pages of an existing file.
 
 package pagefile
 
@@ -8,17 +8,16 @@ import (
 	"io"
 )
 
-// A PageComparison compares the pages that are written to it with the pages of a file. It ignores
-// checksums.
+// A PageComparison is a writer that compares the written pages with the pages of File. It ignores checksums.
 type PageComparison struct {
 	File          io.ReaderAt
 	HeadDiffers   bool // page 0 differs
-	DifferentPage int  // number of another page that differs, or 0
+	DifferentPage int  // number of the first other page that differs, or 0
 }
 
 var errPageDiffers = errors.New("a page differs")
 
-// WriteAt implements [io.WriterAt]. It returns an error if a page other than page 0 differs.
+// WriteAt implements [io.WriterAt]. It returns an error as soon as a page other than page 0 differs.
 func (c *PageComparison) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
 	if _, err := c.File.ReadAt(have, offset); err != nil && err != io.EOF {

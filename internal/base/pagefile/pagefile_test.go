@@ -1,4 +1,4 @@
-// Tests that tables are read as they were written, and that damage is seen.
+// This file tests that tables are read as they were written, and that damage is detected.
 
 package pagefile
 
@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// tables are of rows that fill pages unevenly, one that is empty, bytes and small rows.
+// tables returns the tables of the test file: a table whose rows do not fill a page exactly, an empty table, plain
+// bytes, and a table with small rows.
 func tables(rows int) []Table { return []Table{{24, rows}, {16, 0}, {1, 3*rows + 1}, {4, rows}} }
 
 func text(rows int) []byte { return bytes.Repeat([]byte("abc"), rows+1)[:3*rows+1] }
@@ -25,7 +26,7 @@ func write(rows int) []byte {
 		w.AppendRow(2*i, i, i*i)
 	}
 	w.FinishPage()
-	w.FinishPage() // of an empty table
+	w.FinishPage() // The second table is empty.
 	w.Write(text(rows))
 	w.FinishPage()
 	for i := range rows {
@@ -79,7 +80,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Each page that is changed, cut off, of another place or of another file is seen.
+// TestDamage checks that a page is refused if it was changed or truncated, or if it belongs to another position or
+// another file.
 func TestDamage(t *testing.T) {
 	const rows = 1000
 	sound := write(rows)
@@ -120,7 +122,8 @@ func TestDamage(t *testing.T) {
 	try("of a file with another head", 1, b)
 }
 
-// A key is found among keys with and without gaps, in few looks where they lie evenly.
+// TestFind checks that FindKey finds keys with and without gaps between them. If the keys are evenly spaced, it must
+// need few reads.
 func TestFind(t *testing.T) {
 	even := make([]uint64, 1000)
 	gaps := make([]uint64, 1000)
@@ -148,7 +151,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What cannot be read is zeros, and no panic.
+// TestUnreadableIsZeros checks that a page which cannot be read is returned as zeros, without a panic.
 func TestUnreadableIsZeros(t *testing.T) {
 	b := write(1000)
 	b[2*PageSize] ^= 1

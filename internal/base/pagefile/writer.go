@@ -1,4 +1,4 @@
-// This file writes pages.
+// This file writes the pages of a file.
 
 package pagefile
 
@@ -7,25 +7,26 @@ import (
 	"io"
 )
 
-// A Writer writes page 0 and the tables. The caller must call FinishPage after page 0 and after each
-// table. Writer keeps one page in memory. Errors of the underlying writer must be sticky.
+// A Writer writes page 0 and the tables to an [io.Writer]. It keeps one page in memory. The caller must call
+// FinishPage after page 0 and after each table. Write errors are ignored, so the underlying writer must keep its first
+// error and report it to the caller.
 type Writer struct {
 	out          io.Writer
-	page         []byte // current page
+	page         []byte // content of the current page so far
 	pageNumber   int    // number of the current page
 	headChecksum uint32 // checksum of page 0
 }
 
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, PageSize)} }
 
-// ensureRoom starts a new page, unless n bytes fit into the current page.
+// ensureRoom finishes the current page if fewer than n bytes are left in it.
 func (w *Writer) ensureRoom(n int) {
 	if len(w.page)+n > PageDataSize {
 		w.FinishPage()
 	}
 }
 
-// FinishPage completes the current page with its checksum.
+// FinishPage writes the current page with its checksum.
 func (w *Writer) FinishPage() {
 	if len(w.page) == 0 {
 		return
@@ -41,7 +42,7 @@ func (w *Writer) FinishPage() {
 	w.page, w.pageNumber = w.page[:0], w.pageNumber+1
 }
 
-// HeadChecksum returns the checksum of page 0, which must be closed.
+// HeadChecksum returns the checksum of page 0. Page 0 must be finished.
 func (w *Writer) HeadChecksum() uint32 { return w.headChecksum }
 
 // AppendRow appends a row that consists of 8-byte numbers.
@@ -58,13 +59,13 @@ func (w *Writer) AppendRow4(n uint32) {
 	w.page = binary.LittleEndian.AppendUint32(w.page, n)
 }
 
-// AppendEncodedRow appends an encoded row.
+// AppendEncodedRow appends a row that the caller has encoded.
 func (w *Writer) AppendEncodedRow(row []byte) {
 	w.ensureRoom(len(row))
 	w.page = append(w.page, row...)
 }
 
-// Write appends bytes, using as many pages as needed.
+// Write appends bytes to the current table. They may cross pages.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
 		w.ensureRoom(1)

@@ -37,7 +37,7 @@ func openTable(t testing.TB, path, name string) *Table {
 	return table
 }
 
-// TestRows reads a table whose rows fill several levels of pages and overflow pages.
+// TestRows reads a table that needs several levels of pages, and whose large rows need overflow pages.
 func TestRows(t *testing.T) {
 	n := 0
 	for row, err := range openTable(t, "testdata/plain.db", "notes").Rows() {
@@ -57,8 +57,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestWith finds rows by an index that SQLite made for a unique column, by an index of the schema, and by a
-// column without an index.
+// TestWith finds rows by text in three ways: by the index that SQLite creates for a unique column, by an index that
+// the schema defines, and without an index.
 func TestWith(t *testing.T) {
 	notes, lines := openTable(t, "testdata/plain.db", "notes"), openTable(t, "testdata/plain.db", "lines")
 	if len(notes.indexRoots) != 1 || len(lines.indexRoots) != 1 {
@@ -92,7 +92,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// TestWriteAheadLog reads a committed change that is only in the log, and not the change after it.
+// TestWriteAheadLog reads a committed change that only the log contains. The uncommitted change that follows must be
+// ignored.
 func TestWriteAheadLog(t *testing.T) {
 	var all []string
 	for row, err := range openTable(t, "testdata/logged.db", "t").Rows() {
@@ -106,8 +107,8 @@ func TestWriteAheadLog(t *testing.T) {
 	}
 }
 
-// TestUnreadable opens files that are no databases, tables that are not supported, a database in the middle of
-// a change, and one that changes while it is read.
+// TestUnreadable checks the errors for files that are not databases, for unsupported tables, for a database in the
+// middle of a change, and for a database that changes while it is read.
 func TestUnreadable(t *testing.T) {
 	db := openTest(t, "testdata/plain.db")
 	for _, name := range []string{"bare", "nothing"} {
@@ -147,8 +148,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestChangedLog tests that a transaction that another program appends to the write-ahead log counts as a
-// change, and a log that appears. Neither changes the database or the header of the log.
+// TestChangedLog checks that CheckUnchanged notices a transaction that is appended to the write-ahead log, and a log
+// that is created. In both cases, the database file and the header of the log stay the same.
 func TestChangedLog(t *testing.T) {
 	path := copyFile(t, "testdata/logged.db")
 	log, err := os.ReadFile("testdata/logged.db-wal")
@@ -176,7 +177,7 @@ func TestChangedLog(t *testing.T) {
 	}
 }
 
-// TestReservedSpace tests that an offset into the reserved end of a page is an error, at every place of the file.
+// TestReservedSpace checks that an offset into the reserved end of a page is an error, wherever it occurs in the file.
 func TestReservedSpace(t *testing.T) {
 	plain, err := os.ReadFile("testdata/logged.db")
 	if err != nil {
@@ -206,7 +207,8 @@ func TestReservedSpace(t *testing.T) {
 	}
 }
 
-// TestQuotedDefinition tests that commas and parentheses in quotes do not divide a table's definition.
+// TestQuotedDefinition checks that commas and parentheses inside quotes do not separate the columns in a table
+// definition.
 func TestQuotedDefinition(t *testing.T) {
 	sql := "CREATE TABLE \"a,b\" (id TEXT, mark TEXT DEFAULT ',', side TEXT DEFAULT '(', \"last, one\" TEXT) STRICT"
 	parts, rest := splitDefinition(sql)
@@ -233,7 +235,7 @@ func writeFile(t testing.TB, path string, b []byte) {
 	}
 }
 
-// FuzzDamage reads a database in which some bytes were replaced. Every row or an error must be returned.
+// FuzzDamage reads a database in which some bytes were changed. It must return every row or an error.
 func FuzzDamage(f *testing.F) {
 	plain, err := os.ReadFile("testdata/logged.db")
 	if err != nil {

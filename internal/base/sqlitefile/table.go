@@ -16,8 +16,9 @@ type Table struct {
 	db          *DB
 	rootPage    uint32
 	columns     []string
-	rowIDColumn int               // index of the column that is the row ID, or -1
-	indexRoots  map[string]uint32 // root pages of indexes that begin with a column in ascending order
+	rowIDColumn int // index of the column that is the row ID, or -1
+	// root pages of the indexes, by the column with which the index begins (ascending order only)
+	indexRoots map[string]uint32
 }
 
 // Row is a row of a table.
@@ -27,7 +28,7 @@ type Row struct {
 	id     int64
 }
 
-// schemaRow is a row of the table sqlite_schema.
+// schemaRow is a row of the table sqlite_schema, which describes a table or an index.
 type schemaRow struct {
 	objectType, name, table, sql string
 	rootPage                     uint32
@@ -55,7 +56,7 @@ func (db *DB) readSchema() (all []schemaRow, err error) {
 	return all, errors.Join(err, walkErr)
 }
 
-// Table returns a table, or an error if it does not exist or cannot be read.
+// Table returns the table with this name. It returns an error if the table does not exist or is not supported.
 func (db *DB) Table(name string) (*Table, error) {
 	all, err := db.readSchema()
 	if err != nil {
@@ -84,7 +85,7 @@ func (db *DB) Table(name string) (*Table, error) {
 	return nil, fmt.Errorf("%w: it has no table %s", errUnreadableFormat, name)
 }
 
-// HasTables reports whether the database has all the tables.
+// HasTables reports whether the database contains all the named tables.
 func (db *DB) HasTables(names ...string) bool {
 	all, err := db.readSchema()
 	if err != nil {
@@ -97,8 +98,8 @@ func (db *DB) HasTables(names ...string) bool {
 	})
 }
 
-// readColumns sets the table's columns from the parts of the definition. It returns the first column of each index
-// that SQLite creates by itself, in the order of their numbers.
+// readColumns sets the table's columns from the parts of its definition. SQLite creates an index for each unique
+// column or group. readColumns returns the first column of each such index, in the order of the indexes' numbers.
 func (t *Table) readColumns(parts []string) (unique []string) {
 	for _, p := range parts {
 		words := strings.Fields(p)
@@ -128,9 +129,10 @@ func (t *Table) readColumns(parts []string) (unique []string) {
 	return unique
 }
 
-// indexedColumn returns the first column of an index, or "" if the index cannot be used to find texts.
+// indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index. unique
+// contains the first columns of the indexes that SQLite created.
 func indexedColumn(i schemaRow, unique []string) string {
-	if i.sql == "" { // sqlite_autoindex_TABLE_NUMBER
+	if i.sql == "" { // The name of such an index is sqlite_autoindex_TABLE_NUMBER.
 		n, err := strconv.Atoi(i.name[strings.LastIndexByte(i.name, '_')+1:])
 		if err != nil {
 			return ""
@@ -162,8 +164,8 @@ func firstColumn(parts []string) string {
 
 func unquoteName(s string) string { return strings.Trim(s, "\"'`[]") }
 
-// splitDefinition returns the parts between a statement's first parenthesis and the matching closing parenthesis, and
-// the text after that. Comments are removed.
+// splitDefinition splits a CREATE statement. parts are the comma-separated parts between the first parenthesis and its
+// closing parenthesis, and rest is the text after it. Comments are removed.
 func splitDefinition(sql string) (parts []string, rest string) {
 	depth := 0
 	var part strings.Builder
@@ -177,7 +179,7 @@ func splitDefinition(sql string) (parts []string, rest string) {
 			}
 			i += length
 			continue
-		case strings.IndexByte("'\"`", c) >= 0: // commas and parentheses in quotes do not divide
+		case strings.IndexByte("'\"`", c) >= 0: // Commas and parentheses in quotes do not separate parts.
 			length := strings.IndexByte(sql[i+1:], c)
 			if length < 0 {
 				return parts, ""
@@ -208,7 +210,7 @@ func splitDefinition(sql string) (parts []string, rest string) {
 	return parts, ""
 }
 
-// decodeRow decodes a cell of the table.
+// decodeRow decodes a cell of the table as a row.
 func (t *Table) decodeRow(c treeCell) (Row, error) {
 	values, err := t.db.decodeValues(c.record)
 	if t.rowIDColumn >= 0 && t.rowIDColumn < len(values) {
@@ -217,7 +219,7 @@ func (t *Table) decodeRow(c treeCell) (Row, error) {
 	return Row{t, values, c.rowID}, err
 }
 
-// Rows yields all rows in order of row ID. If reading fails, Rows yields the error and ends.
+// Rows yields all rows in the order of their row IDs. If reading fails, it yields the error and stops.
 func (t *Table) Rows() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		t.db.visitedPages = 0
@@ -231,17 +233,18 @@ func (t *Table) Rows() iter.Seq2[Row, error] {
 	}
 }
 
-// RowsWith returns the rows in which a column is a text, in order of row ID.
+// RowsWith returns the rows in which the column contains this text, in the order of their row IDs.
 func (t *Table) RowsWith(column, text string) ([]Row, error) {
 	return t.rowsInSpan(column, textSpan{text, text + "\x00"})
 }
 
-// RowsWithPrefix returns the rows in which a column is a text with a prefix, in order of row ID.
+// RowsWithPrefix returns the rows in which the text of the column begins with prefix, in the order of their row IDs.
 func (t *Table) RowsWithPrefix(column, prefix string) ([]Row, error) {
 	return t.rowsInSpan(column, textSpan{prefix, prefix + "\xff"})
 }
 
-// rowsInSpan returns the rows in which a column is a text in a span. It uses an index if there is one.
+// rowsInSpan returns the rows in which the text of the column is in the span s. It uses an index if the table has one
+// for this column.
 func (t *Table) rowsInSpan(column string, s textSpan) (all []Row, err error) {
 	root := t.indexRoots[column]
 	if root == 0 {
@@ -277,8 +280,8 @@ func (r Row) value(column string) any {
 	return r.values[i]
 }
 
-// Text returns a column as text. It returns a text or a blob unchanged, and a number in decimal. For
-// other values, and for a column that does not exist, it returns "".
+// Text returns the value of a column as text: a text or blob unchanged, and a number in decimal. It returns "" for a
+// null value and for a column that does not exist.
 func (r Row) Text(column string) string {
 	switch v := r.value(column).(type) {
 	case string:
@@ -293,7 +296,7 @@ func (r Row) Text(column string) string {
 	return ""
 }
 
-// Number returns a column as a number. It is 0 for a value that is not a number.
+// Number returns the value of a column as a number. It returns 0 if the value is not a number.
 func (r Row) Number(column string) float64 {
 	switch v := r.value(column).(type) {
 	case int64:

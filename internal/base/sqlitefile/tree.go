@@ -1,4 +1,4 @@
-// This file walks the trees of pages in which tables and indexes are stored, and decodes records.
+// This file reads the trees of pages in which SQLite stores tables and indexes, and decodes their records.
 
 package sqlitefile
 
@@ -21,15 +21,16 @@ type treeNode struct {
 	db         *DB
 	page       []byte
 	pageType   byte
-	cells      []byte // two bytes for each cell, its offset in the page
+	cells      []byte // for each cell, its offset in the page as two bytes
 	pageNumber uint32
-	lastChild  uint32 // last child, in an interior page
+	lastChild  uint32 // page number of the last child (only in interior pages)
 }
 
 func (db *DB) readNode(number uint32, depth int) (*treeNode, error) {
 	db.visitedPages++
 	if depth > maxTreeDepth ||
-		db.visitedPages > db.pageCount+maxTreeDepth { // a tree that contains itself would never end
+		// The second condition stops the walk in a damaged tree that contains itself.
+		db.visitedPages > db.pageCount+maxTreeDepth {
 		return nil, fmt.Errorf("%w: its tree is damaged", errUnreadableFormat)
 	}
 	page, err := db.readPage(number)
@@ -64,22 +65,22 @@ func (n *treeNode) damageError() error {
 
 func (n *treeNode) len() int { return len(n.cells) / 2 }
 
-// treeCell is an entry of a page.
+// treeCell is an entry in a page of a tree.
 type treeCell struct {
-	childPage uint32 // page with the entries before this one, in an interior page
-	rowID     int64  // in tables
+	childPage uint32 // page with the entries before this one (only in interior pages)
+	rowID     int64  // ID of the row (only in tables)
 
-	record *storedRecord // nil in the interior pages of tables
+	record *storedRecord // nil in an interior page of a table
 }
 
-// storedRecord is a record that is stored in a page and in its overflow pages.
+// storedRecord locates the bytes of a record: the first bytes are in the page, and the rest is in overflow pages.
 type storedRecord struct {
 	localBytes   []byte
 	size         int
 	overflowPage uint32
 }
 
-// decodeCell decodes the cell at an index.
+// decodeCell decodes cell i of the page.
 func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
 	at := int(binary.BigEndian.Uint16(n.cells[2*i:]))
 	if at+4 > n.db.usablePageSize {
@@ -126,7 +127,8 @@ func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
 	return c, nil
 }
 
-// localSize returns the number of a record's bytes that are stored in the page itself.
+// localSize returns how many bytes of a record with size bytes are stored in the page itself, and not in overflow
+// pages.
 func (n *treeNode) localSize(size int) int {
 	usable := n.db.usablePageSize
 	most := usable - 35
@@ -144,7 +146,7 @@ func (n *treeNode) localSize(size int) int {
 	return local
 }
 
-// readRecord returns the bytes of a record.
+// readRecord returns all bytes of a record, including those in overflow pages.
 func (db *DB) readRecord(r *storedRecord) ([]byte, error) {
 	if r.overflowPage == 0 {
 		return r.localBytes, nil
@@ -161,7 +163,7 @@ func (db *DB) readRecord(r *storedRecord) ([]byte, error) {
 	return b, nil
 }
 
-// decodeValues decodes the columns of a record.
+// decodeValues decodes the values of all columns in a record.
 func (db *DB) decodeValues(r *storedRecord) ([]any, error) {
 	b, err := db.readRecord(r)
 	if err != nil {
@@ -190,7 +192,8 @@ func (db *DB) decodeValues(r *storedRecord) ([]any, error) {
 	return all, nil
 }
 
-// decodeColumn decodes a value: nil, an int64, a float64, a string or a []byte.
+// decodeColumn decodes the value at the start of b: nil, an int64, a float64, a string or a []byte. kind is the serial
+// type that the record's header specifies. ok is false if b is too short.
 func decodeColumn(kind uint64, b []byte) (value any, size int, ok bool) {
 	switch kind {
 	case 0:
@@ -228,7 +231,7 @@ func decodeColumn(kind uint64, b []byte) (value any, size int, ok bool) {
 	return n, size, true
 }
 
-// decodeVarint decodes a number of at most nine bytes. The size is 0 if b is too short.
+// decodeVarint decodes a number that has one to nine bytes. If b is too short, size is 0.
 func decodeVarint(b []byte) (n uint64, size int) {
 	for i, c := range b {
 		if i == 8 {
@@ -242,7 +245,8 @@ func decodeVarint(b []byte) (n uint64, size int) {
 	return 0, 0
 }
 
-// walkTable calls yield with each cell of a table in order of row ID. It returns false if yield did.
+// walkTable calls yield for each cell of a table, in the order of row IDs. It stops and returns false when yield
+// returns false.
 func (db *DB) walkTable(number uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
 	n, err := db.readNode(number, depth)
 	if err != nil {
@@ -271,7 +275,7 @@ func (db *DB) walkTable(number uint32, depth int, yield func(treeCell) bool) (ha
 	return true, nil
 }
 
-// findRow returns the cell of a table with a row ID.
+// findRow returns the cell with a row ID in the table whose root is page number.
 func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err error) {
 	visits := db.visitedPages
 	defer func() { db.visitedPages = visits }()
@@ -300,7 +304,7 @@ func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err erro
 	}
 }
 
-// walkIndex calls yield with the row ID of each entry of an index whose first column is a text in the span,
+// walkIndex calls yield with the row ID of each index entry whose first column is a text in the span s. The calls are
 // in the order of the index.
 func (db *DB) walkIndex(number uint32, depth int, s textSpan, yield func(rowID int64) error) error {
 	n, err := db.readNode(number, depth)
@@ -340,10 +344,11 @@ func (db *DB) walkIndex(number uint32, depth int, s textSpan, yield func(rowID i
 	return nil
 }
 
-// textSpan contains the texts from first on that are before end, in the order of their bytes.
+// textSpan is a range of texts, compared by their bytes. It includes first and excludes end.
 type textSpan struct{ first, end string }
 
-// compare returns -1, 0 or 1 if a value is before, in or after the span, in SQLite's order of types.
+// compare compares a value with the span in SQLite's order of types. It returns -1 if the value comes before the span,
+// 0 if it is in the span, and 1 if it comes after.
 func (s textSpan) compare(value any) int {
 	text, ok := value.(string)
 	_, isBlob := value.([]byte)

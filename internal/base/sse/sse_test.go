@@ -1,4 +1,4 @@
-// Tests the bytes of a stream.
+// This file tests the bytes that are sent to a client.
 
 package sse
 

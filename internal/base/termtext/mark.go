@@ -9,8 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// FindWords returns the positions of the words in s. The words must be in lower case and
-// sorted.
+// FindWords returns the positions at which one of the words occurs in s. The words must be in lower case and sorted.
 func FindWords(s string, words []string) (positions []ucd.Word) {
 	for w := range ucd.Words(s) {
 		if _, ok := slices.BinarySearch(words, ucd.LowerWord(s[w.Start:w.End])); ok {
@@ -20,8 +19,8 @@ func FindWords(s string, words []string) (positions []ucd.Word) {
 	return positions
 }
 
-// HighlightWords highlights the words in s. The words must be in lower case and sorted. The rest of s is
-// printed with the escape sequence code, which may be "".
+// HighlightWords returns s with the words highlighted. The words must be in lower case and sorted. code is the escape
+// sequence for the style of the other text. It may be "".
 func HighlightWords(s string, words []string, code string) string {
 	var b strings.Builder
 	paint := func(code, s string) {

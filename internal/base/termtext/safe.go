@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// IsHarmful reports whether a character can control the terminal, reorder text or hide in it.
-// Joiners and variation selectors, which emoji and some scripts need, are not harmful.
+// IsHarmful reports whether a character can control the terminal, change the order of text, or is invisible. Joiners
+// and variation selectors are not harmful, because emoji and some scripts need them.
 func IsHarmful(r rune) bool {
 	return (unicode.IsControl(r) && r != '\n' && r != '\t') || r == 0x061c || r == 0xfeff || r == 0x200b ||
 		r == 0x200e || r == 0x200f ||
@@ -23,8 +23,8 @@ func IsHarmful(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Escape sequences that [SafeWriter] permits. Each sequence selects one of those colours, among the
-// terminal's 16, that are readable on dark and light backgrounds.
+// Escape sequences that [SafeWriter] permits. They use only those of the terminal's 16 colours that can be read on
+// dark and on light backgrounds.
 const (
 	ResetStyle = "\x1b[0m"
 	Bold       = "\x1b[1m"
@@ -33,10 +33,10 @@ const (
 	Green      = "\x1b[32m"
 )
 
-// EscapeSequences contains all permitted escape sequences.
+// EscapeSequences contains all escape sequences that [SafeWriter] permits.
 var EscapeSequences = []string{ResetStyle, Bold, Dim, Red, Green}
 
-// ReplaceHarmful replaces harmful characters by JSON escapes, and CR LF by line feeds.
+// ReplaceHarmful replaces each harmful character by its JSON escape, such as \u001b. It replaces CR LF by a line feed.
 func ReplaceHarmful(s string) string {
 	if !strings.ContainsFunc(s, IsHarmful) {
 		return s
@@ -48,8 +48,7 @@ func ReplaceHarmful(s string) string {
 	return string(out)
 }
 
-// appendSafeRune appends a character to b. If the character could control the terminal or deceive a
-// reader, appendSafeRune appends the JSON escape of the character instead.
+// appendSafeRune appends a character to b. It appends a harmful character as its JSON escape.
 func appendSafeRune(b []byte, r rune) []byte {
 	switch {
 	case !IsHarmful(r):
@@ -61,10 +60,11 @@ func appendSafeRune(b []byte, r rune) []byte {
 	return fmt.Appendf(b, "\\u%04x", r)
 }
 
-// A SafeWriter writes text to a terminal like [ReplaceHarmful], but permits its own escape sequences and CR LF.
+// A SafeWriter writes text to W and escapes harmful characters like [ReplaceHarmful]. It does not change CR LF and the
+// escape sequences in EscapeSequences.
 type SafeWriter struct {
 	W          io.Writer
-	incomplete []byte // beginning of a character or permitted sequence whose rest has not been written yet
+	incomplete []byte // beginning of a character or permitted sequence whose rest was not written yet
 }
 
 // permittedSequences contains the byte sequences that [SafeWriter] does not change.
@@ -90,8 +90,8 @@ func (s *SafeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// permittedPrefix returns the permitted sequence at the start of b, and true. If b is only the start of a
-// permitted sequence, permittedPrefix returns that sequence and false. Otherwise it returns "".
+// permittedPrefix returns the permitted sequence with which b begins, and true. If b ends inside a permitted sequence,
+// it returns that sequence and false. Otherwise it returns "".
 func permittedPrefix(b []byte) (p string, isComplete bool) {
 	for _, p := range permittedSequences {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {

@@ -9,15 +9,15 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// widthOptions measures the width of grapheme clusters. East Asian wide characters and emoji have two
-// columns, and escape sequences have none.
+// widthOptions sets how the width of characters is measured. Wide East Asian characters and emoji have two columns,
+// and escape sequences have none.
 var widthOptions = displaywidth.Options{ControlSequences: true}
 
-// CountColumns returns the number of columns of s. Tabs are not counted.
+// CountColumns returns the number of terminal columns that s needs. Tabs are not counted.
 func CountColumns(s string) int { return widthOptions.String(s) }
 
-// ShortenToColumns shortens a text without colours to at most n columns. A shortened text ends with an ellipsis,
-// so that the result has at least one column.
+// ShortenToColumns shortens a text without escape sequences to at most n columns. A shortened text ends with an
+// ellipsis, so the result has at least one column.
 func ShortenToColumns(s string, n int) string {
 	if CountColumns(s) <= n {
 		return s
@@ -28,9 +28,9 @@ func ShortenToColumns(s string, n int) string {
 // Pad appends spaces to s until it has n columns.
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-CountColumns(s))) }
 
-// Wrap breaks a text at line ends and spaces into lines of at most n columns. It replaces tabs by
-// spaces. The continuation of a line has the same indentation. A longer ASCII word, such as a path,
-// is not broken, so that it can be copied.
+// Wrap breaks a text into lines of at most n columns, at line ends and at spaces. It replaces tabs by spaces. If a
+// line is broken, its continuation gets the same indentation. An ASCII word that is longer than a line, such as a
+// path, is not broken, so that it can be copied.
 func Wrap(s string, n int) (lines []string) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
 		if CountColumns(line) <= n {
@@ -49,7 +49,8 @@ func Wrap(s string, n int) (lines []string) {
 				space = ""
 			}
 			for isWide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); isWide; {
-				part := displaywidth.TruncateString(w, n-CountColumns(row), "") // reads only the start of w
+				// TruncateString reads only the beginning of w.
+				part := displaywidth.TruncateString(w, n-CountColumns(row), "")
 				if part == "" || part == w {
 					break
 				}
@@ -64,11 +65,11 @@ func Wrap(s string, n int) (lines []string) {
 	return lines
 }
 
-// WrapBreakingWords is like Wrap, but also breaks longer ASCII words.
+// WrapBreakingWords is like Wrap, but also breaks ASCII words that are longer than a line.
 func WrapBreakingWords(s string, n int) (rows []string) {
 	for _, row := range Wrap(s, n) {
 		if CountColumns(row) > n {
-			part := displaywidth.TruncateString(row, n, "") // reads only the start of row
+			part := displaywidth.TruncateString(row, n, "") // TruncateString reads only the beginning of row.
 			for part != "" && part != row {
 				rows, row = append(rows, part), row[len(part):]
 				part = displaywidth.TruncateString(row, n, "")

@@ -1,4 +1,4 @@
-// Tests layout by columns, and what is not shown as it is.
+// This file tests the layout by columns, and the replacement of harmful characters.
 
 package termtext
 
@@ -90,8 +90,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// However a text comes to the writer, its own colours pass and other sequences
-// do not.
+// TestWriter checks that SafeWriter passes its own colours and escapes other sequences, whatever the sizes of the
+// writes are.
 func TestWriter(t *testing.T) {
 	const in = Red + "match" + ResetStyle + " \x1b[31mred\x1b[1;31 é\r\n\u202e\x1b]0;title\a" + Green
 	const want = Red + "match" + ResetStyle + ` \u001b[31mred\u001b[1;31 é` + "\r\n" + `\u202e\u001b]0;title\u0007` +
@@ -110,7 +110,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// No character is lost or hides, and an escape has one meaning.
+// TestClean checks that ReplaceHarmful loses no character, leaves none invisible, and that each escape has only one
+// meaning.
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\x1bb\r\n\tc":       `a\u001bb` + "\n\tc",

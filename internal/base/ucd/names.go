@@ -1,5 +1,5 @@
-// This file composes and decomposes names. The same word may be written with composed characters,
-// as most keyboards do, or with letters and separate marks, as in file names of macOS.
+// This file composes and decomposes characters. Most keyboards write é as one character. In file names of macOS, it
+// may be a letter followed by a mark.
 
 package ucd
 
@@ -13,34 +13,34 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucdnames
 
-// markClass is a mark and its combining class, by which the marks after a letter are sorted.
+// markClass is a mark with its combining class. Marks that follow a letter are sorted by this class.
 type markClass struct {
 	char  rune
 	class uint8
 }
 
-// decomposition is a character and its full decomposition.
+// decomposition is a character with its full decomposition.
 type decomposition struct {
 	char rune
 	full string
 }
 
-// composition is a pair of characters and the character that they compose.
+// composition is a pair of characters with the character that they form.
 type composition struct{ first, second, composed rune }
 
-// The syllables of Hangul are composed by arithmetic.
+// Code points and numbers of Hangul letters. Hangul syllables are composed by arithmetic, not by a table.
 const (
 	syllableFirst = 0xac00
 	leadFirst     = 0x1100
 	vowelFirst    = 0x1161
-	tailFirst     = 0x11a7 // one before the first tail
+	tailFirst     = 0x11a7 // code point before the first tail consonant
 	leadCount     = 19
 	vowelCount    = 21
 	tailCount     = 28
 	syllableCount = leadCount * vowelCount * tailCount
 )
 
-// compositionPairs returns the composed character for each pair of characters.
+// compositionPairs maps each pair of characters to the character that they form.
 var compositionPairs = sync.OnceValue(func() map[[2]rune]rune {
 	pairs := make(map[[2]rune]rune, len(compositions))
 	for _, c := range compositions {
@@ -49,7 +49,7 @@ var compositionPairs = sync.OnceValue(func() map[[2]rune]rune {
 	return pairs
 })
 
-// Compose returns s in Unicode normal form C. It does not change bytes that are not UTF-8.
+// Compose returns s in Unicode normal form C. Bytes that are not UTF-8 stay unchanged.
 func Compose(s string) string {
 	if isComposed(s) {
 		return s
@@ -57,7 +57,7 @@ func Compose(s string) string {
 	return mapValid(s, func(s string) string { return string(composeRunes(decomposeRunes(s))) })
 }
 
-// Decompose returns s in Unicode normal form D. It does not change bytes that are not UTF-8.
+// Decompose returns s in Unicode normal form D. Bytes that are not UTF-8 stay unchanged.
 func Decompose(s string) string {
 	if isASCII(s) {
 		return s
@@ -65,7 +65,8 @@ func Decompose(s string) string {
 	return mapValid(s, func(s string) string { return string(decomposeRunes(s)) })
 }
 
-// mapValid applies convert to each part of s that is valid UTF-8.
+// mapValid calls convert for each part of s that is valid UTF-8, and returns the results together with the other
+// bytes.
 func mapValid(s string, convert func(string) string) string {
 	if utf8.ValidString(s) {
 		return convert(s)
@@ -86,8 +87,8 @@ func mapValid(s string, convert func(string) string) string {
 	}
 }
 
-// isComposed reports whether s is certainly in normal form C, because all its characters are below
-// U+0300. None of these is a mark or has a different normal form.
+// isComposed reports whether s is in normal form C because all its characters are below U+0300, where no character is
+// a mark or has another composed form. It may return false for a composed text.
 func isComposed(s string) bool {
 	for _, r := range s {
 		if r >= 0x300 {
@@ -106,7 +107,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// decomposeRunes returns the characters of s, decomposed, with the marks in their order.
+// decomposeRunes returns the decomposed characters of s. The marks after each letter are sorted by combining class.
 func decomposeRunes(s string) []rune {
 	rs := make([]rune, 0, len(s))
 	for _, r := range s {
@@ -129,13 +130,13 @@ func decomposeRunes(s string) []rune {
 	return rs
 }
 
-// isInRange reports whether i is from 0 to n-1.
+// isInRange reports whether 0 <= i < n.
 func isInRange(i, n rune) bool { return i >= 0 && i < n }
 
-// isTail reports whether r is the tail of a Hangul syllable.
+// isTail reports whether r is a consonant at the end of a Hangul syllable.
 func isTail(r rune) bool { return isInRange(r-tailFirst-1, tailCount-1) }
 
-// isOpenSyllable reports whether r is a Hangul syllable without a tail.
+// isOpenSyllable reports whether r is a Hangul syllable without a tail consonant.
 func isOpenSyllable(r rune) bool {
 	i := r - syllableFirst
 	return isInRange(i, syllableCount) && i%tailCount == 0
@@ -161,8 +162,7 @@ func appendDecomposed(rs []rune, r rune) []rune {
 	return append(rs, []rune(decompositions[i].full)...)
 }
 
-// combiningClass returns the combining class of a mark. It returns 0 for letters and other
-// characters.
+// combiningClass returns the combining class of a mark, and 0 for any other character.
 func combiningClass(r rune) uint8 {
 	if r < 0x300 {
 		return 0
@@ -176,9 +176,9 @@ func combiningClass(r rune) uint8 {
 	return markClasses[i].class
 }
 
-// composeRunes composes decomposed characters in place.
+// composeRunes composes decomposed characters. It reuses the memory of rs.
 func composeRunes(rs []rune) []rune {
-	starter := -1 // index in out of the last character with class 0
+	starter := -1 // index, in the result, of the last character with combining class 0
 	lastClass := uint8(0)
 	out := rs[:0]
 	for _, r := range rs {
@@ -199,8 +199,7 @@ func composeRunes(rs []rune) []rune {
 	return out
 }
 
-// composePair returns the character that is composed of a and b. It returns false if there is no
-// such character.
+// composePair returns the character that a and b form. It returns false if they form none.
 func composePair(a, b rune) (rune, bool) {
 	if lead, vowel := a-leadFirst, b-vowelFirst; isInRange(lead, leadCount) && isInRange(vowel, vowelCount) {
 		return syllableFirst + (lead*vowelCount+vowel)*tailCount, true

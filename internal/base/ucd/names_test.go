@@ -1,4 +1,4 @@
-// Tests of Compose and Decompose against golang.org/x/text.
+// This file compares Compose and Decompose with golang.org/x/text.
 
 package ucd
 
@@ -31,8 +31,7 @@ func TestComposeEachCharacter(t *testing.T) {
 	}
 }
 
-// TestComposeMarks composes letters with marks in any order, with characters that compose
-// again, and with bytes that are not UTF-8.
+// TestComposeMarks composes letters and marks in any order, composed characters, and bytes that are not UTF-8.
 func TestComposeMarks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var special []rune

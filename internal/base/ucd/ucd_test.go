@@ -1,4 +1,4 @@
-// Tests of the tables against the data that they were made from.
+// This file compares the tables with the Unicode data from which they were generated.
 
 package ucd
 
@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Every code point is compared with the data that the tables were made from.
+// TestTables compares the properties of every code point with the Unicode data.
 func TestTables(t *testing.T) {
 	f, err := os.Open("testdata/unicode17.txt")
 	if err != nil {

@@ -1,4 +1,5 @@
-// This file builds a release: goreleaser makes archives and Linux packages, and the code here makes the rest.
+// This file builds a release. goreleaser builds the programs, archives and Linux packages, and this program builds all
+// other files.
 
 package main
 
@@ -29,10 +30,10 @@ import (
 //go:embed install.sh
 var installScript string
 
-// configFile is goreleaser's configuration, in the root of the repository.
+// configFile is goreleaser's configuration file in the root of the repository.
 const configFile = ".goreleaser.yaml"
 
-// binary is a program that goreleaser built. The fields are read from goreleaser's artifacts.json.
+// binary is a program that goreleaser built, as described in goreleaser's artifacts.json.
 type binary struct {
 	Type   string `json:"type"`
 	Path   string `json:"path"`
@@ -43,7 +44,8 @@ type binary struct {
 func (b binary) target() setup.Target { return setup.Target{OS: b.GOOS, Arch: b.GOARCH} }
 
 func buildRelease(root, dist, targets string) error {
-	// goreleaser packs only files below the repository. Git ignores the directory.
+	// The directory is in the repository because goreleaser packs only files below the repository. Git ignores this
+	// directory.
 	tmp, err := os.MkdirTemp(root, ".release-")
 	if err != nil {
 		return err
@@ -78,7 +80,8 @@ func buildRelease(root, dist, targets string) error {
 	return writeRemainingFiles(root, dist)
 }
 
-// configForTargets returns the configuration for a directory, and for some of its platforms if targets is not empty.
+// configForTargets returns goreleaser's configuration, changed to write to the directory dist. If targets is not
+// empty, it is restricted to these platforms.
 func configForTargets(source []byte, dist, targets string) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(source, &config); err != nil {
@@ -99,14 +102,15 @@ func configForTargets(source []byte, dist, targets string) ([]byte, error) {
 			}
 		}
 		first["targets"] = wanted
-		if !strings.Contains(targets, "windows_") { // goreleaser needs an archive for Windows to write a manifest
+		// Without an archive for Windows, goreleaser cannot write the Scoop manifest.
+		if !strings.Contains(targets, "windows_") {
 			delete(config, "scoops")
 		}
 	}
 	return yaml.Marshal(config)
 }
 
-// writeManuals writes a manual page for each command.
+// writeManuals writes a manual page for each command to dir.
 func writeManuals(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -115,7 +119,7 @@ func writeManuals(dir string) error {
 	return doc.GenManTree(cli.Commands(), header, dir)
 }
 
-// writeCompletions writes the completion scripts of four shells.
+// writeCompletions writes the completion scripts for four shells to dir.
 func writeCompletions(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -133,7 +137,7 @@ func writeCompletions(dir string) error {
 	return nil
 }
 
-// release is what goreleaser has written to a directory.
+// release describes the files that goreleaser has written to a directory.
 type release struct {
 	root, dist, version string
 	binaries            []binary
@@ -166,7 +170,7 @@ func readRelease(root, dist string) (release, error) {
 	return r, nil
 }
 
-// writeRemainingFiles writes the files that goreleaser does not make: npm packages, bundles, container images,
+// writeRemainingFiles writes the files that goreleaser does not build: npm packages, bundles, container images,
 // server.json and install.sh.
 func writeRemainingFiles(root, dist string) error {
 	r, err := readRelease(root, dist)
@@ -239,10 +243,10 @@ func writeRemainingFiles(root, dist string) error {
 	return appendFile(filepath.Join(dist, checksumsFile), sums.String())
 }
 
-// imageSuffix is the end of a container image's name.
+// imageSuffix ends the file name of a container image.
 const imageSuffix = ".oci.tar"
 
-// buildImage returns a container image with a program for Linux.
+// buildImage returns a container image that contains the program for Linux.
 func (r release) buildImage(program, arch string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "oxbow-image-")
 	if err != nil {
@@ -279,7 +283,7 @@ func fileMode(name string) int64 {
 	return 0o644
 }
 
-// npmArchive returns the files as an npm package. Equal files make equal packages.
+// npmArchive returns an npm package that contains the files. The same files always result in the same package.
 func npmArchive(files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -296,7 +300,7 @@ func npmArchive(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// zipArchive returns the files as a zip archive. Equal files make equal archives.
+// zipArchive returns a zip archive that contains the files. The same files always result in the same archive.
 func zipArchive(files map[string][]byte) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -312,7 +316,7 @@ func zipArchive(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// mustWrite panics if a write to memory failed, which happens only if the code is wrong.
+// mustWrite panics if err is not nil. It is used for writes to memory, which fail only if this program has a bug.
 func mustWrite(err error) {
 	if err != nil {
 		panic(err)

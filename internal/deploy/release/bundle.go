@@ -1,4 +1,4 @@
-// This file reads from a bundle's manifest the command that a desktop program starts.
+// This file reads the manifest of a bundle, which contains the command that a desktop program starts.
 
 package main
 
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// bundleCommand returns the command line of the server in an unpacked bundle, and makes its program executable,
-// because an unpacked zip archive may have lost the permissions.
+// bundleCommand returns the command line that starts the server of an unpacked bundle. It also makes the program
+// executable, because unpacking a zip archive may lose the permissions.
 func bundleCommand(dir string) ([]string, error) {
 	var manifest struct {
 		Server struct {

@@ -22,7 +22,7 @@ func readConfig(t *testing.T) []byte {
 	return source
 }
 
-// TestConfiguration validates the configuration against the schema that goreleaser 2.15.1 prints.
+// TestConfiguration checks the configuration against the JSON schema of goreleaser 2.15.1.
 func TestConfiguration(t *testing.T) {
 	source, err := os.ReadFile("testdata/goreleaser.schema.json")
 	if err != nil {
@@ -73,7 +73,7 @@ func TestWithTargets(t *testing.T) {
 	}
 }
 
-// TestManuals tests that each command has a manual page, and each shell a script.
+// TestManuals checks that each command has a manual page and each shell has a completion script.
 func TestManuals(t *testing.T) {
 	dir := t.TempDir()
 	if err := writeManuals(dir); err != nil {
@@ -89,7 +89,8 @@ func TestManuals(t *testing.T) {
 	}
 }
 
-// TestTypedLines tests that docs/install.md leads to the first recall in five lines. The command try types them.
+// TestTypedLines checks that docs/install.md needs at most five typed lines up to the first recall. The command try
+// runs these lines.
 func TestTypedLines(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("../../..", installPage))
 	if err != nil {
@@ -106,7 +107,7 @@ func TestTypedLines(t *testing.T) {
 	}
 }
 
-// TestWantHash tests that a changed file is found.
+// TestWantHash checks that a changed file is detected.
 func TestWantHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {

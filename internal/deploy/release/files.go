@@ -1,5 +1,4 @@
-// This file checks the files of a release: checksums, module lists, and how the programs were
-// built.
+// This file checks the files of a release: their checksums, and the modules and build settings of the programs.
 
 package main
 
@@ -17,16 +16,16 @@ import (
 	"strings"
 )
 
-// checksumsFile lists the SHA-256 of each file in a release.
+// checksumsFile is the file that lists the SHA-256 of each other file in a release.
 const checksumsFile = "checksums.txt"
 
-// downloadURL returns the address of the directory in which GitHub publishes the files.
+// downloadURL returns the URL of the directory from which GitHub serves the files of the release.
 func (r release) downloadURL() string {
 	return "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/"
 }
 
-// checkFiles checks the checksums of all files and the program for each target, and prints what it checked. It
-// continues after an error, and returns all errors.
+// checkFiles checks the checksums of all files and the program for each platform, and prints the results. It continues
+// after an error and returns all errors.
 func (r release) checkFiles() error {
 	count, err := r.checkSums()
 	fmt.Printf("%s: %d files\n", checksumsFile, count)
@@ -40,7 +39,8 @@ func (r release) checkFiles() error {
 	return err
 }
 
-// checkSums compares the listed checksums with the files, and returns their number. Each package must be listed.
+// checkSums compares the files with the listed checksums, and returns the number of checksums. It returns an error if
+// a package is not listed.
 func (r release) checkSums() (int, error) {
 	b, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
 	if err != nil {
@@ -68,7 +68,7 @@ func (r release) checkSums() (int, error) {
 	return len(listed), errors.Join(err, rerr)
 }
 
-// checkHash returns an error unless the file has the SHA-256.
+// checkHash returns an error if the SHA-256 of the file is not want.
 func checkHash(path, want string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -81,8 +81,8 @@ func checkHash(path, want string) error {
 	return nil
 }
 
-// checkBinary tests that a program was built with -trimpath, -s and -w, and that the program's SBOM lists exactly the
-// modules in the program. It returns how many modules the program contains, and the program's size.
+// checkBinary checks that a program was built with -trimpath, -s and -w, and that its SBOM lists exactly the modules
+// in the program. It returns the number of modules and the size of the program.
 func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	path := b.Path
 	if !filepath.IsAbs(path) {
@@ -101,8 +101,8 @@ func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	// A build with -trimpath does not record -ldflags, so the tables that the flags omit are checked. "oxbow
-	// version" names the revision.
+	// A build with -trimpath does not record -ldflags. Therefore the flags -s and -w are checked by the tables that
+	// they remove, and the revision is checked with "oxbow version".
 	isReproducible := settings["-trimpath"] == "true" && settings["CGO_ENABLED"] == "0"
 	if !isReproducible || settings["vcs.revision"] == "" {
 		err = fmt.Errorf("it was built with %v", settings)
@@ -137,7 +137,7 @@ func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	return len(info.Deps), size, err
 }
 
-// checkStripped returns an error if the program for Linux has a symbol table or debugging information.
+// checkStripped returns an error if a Linux program contains a symbol table or debugging information.
 func checkStripped(program []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {

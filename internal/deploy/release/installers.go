@@ -1,4 +1,4 @@
-// This file installs each kind of release package into an empty directory.
+// This file installs each kind of package into an empty directory.
 
 package main
 
@@ -33,13 +33,13 @@ func installArchive(r release, dir string) (installedProgram, error) {
 	)
 }
 
-// linuxPackageFiles are the files of the deb and the rpm package beside the program.
+// linuxPackageFiles are the files that the deb and rpm packages install, except the program.
 var linuxPackageFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/man/man1/oxbow-recall.1",
 	"usr/share/bash-completion/completions/oxbow",
 	"usr/share/fish/vendor_completions.d/oxbow.fish", "usr/share/zsh/vendor-completions/_oxbow",
 	"usr/share/doc/oxbow/copyright"}
 
-// installDeb installs into another root directory. dpkg needs the right to do so, which a test machine gives to root.
+// installDeb installs the deb package into a separate root directory. dpkg requires the rights of root for this.
 func installDeb(r release, dir string) (installedProgram, error) {
 	root := filepath.Join(dir, "root")
 	dpkg := []string{"dpkg", "--root=" + root, "--force-not-root"}
@@ -50,7 +50,7 @@ func installDeb(r release, dir string) (installedProgram, error) {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(root, "usr/bin/oxbow")
-	// The typed lines call sudo and dpkg, which here stand for dpkg with a third root directory.
+	// The documented lines call sudo and dpkg. Replace both by stubs that run dpkg with a further root directory.
 	clean, stubs := filepath.Join(dir, "clean-root"), filepath.Join(dir, "stubs")
 	path := filepath.Join(clean, "usr/bin") + ":" + stubs + ":" + os.Getenv("PATH")
 	real, err := exec.LookPath("dpkg")
@@ -67,7 +67,7 @@ func installDeb(r release, dir string) (installedProgram, error) {
 	}, err
 }
 
-// makeDpkgRoot makes a directory in which dpkg has installed nothing.
+// makeDpkgRoot creates a root directory in which dpkg has not installed any package.
 func makeDpkgRoot(root string) error {
 	var err error
 	for _, d := range []string{"info", "updates"} {
@@ -79,8 +79,8 @@ func makeDpkgRoot(root string) error {
 	return err
 }
 
-// installRPM installs into another root directory with a database of its own. rpm needs root's rights for that. For
-// other users, the package is unpacked.
+// installRPM installs the rpm package into a separate root directory with its own database. rpm requires the rights of
+// root for this. For other users, installRPM only unpacks the package.
 func installRPM(r release, dir string) (installedProgram, error) {
 	root := filepath.Join(dir, "root")
 	program := filepath.Join(root, "usr/bin/oxbow")
@@ -90,7 +90,7 @@ func installRPM(r release, dir string) (installedProgram, error) {
 	}
 	if os.Getuid() == 0 {
 		rpm := []string{"rpm", "--root", root, "--dbpath", "/var/lib/rpm"}
-		// On Debian, no package in rpm's database provides what other packages require.
+		// On Debian, the rpm database is empty, so the requirements of the package cannot be fulfilled.
 		if _, err := runProgram(dir, append(rpm, "--nodeps", "-i", r.packagePath(".rpm"))...); err != nil {
 			return installed, err
 		}
@@ -101,7 +101,8 @@ func installRPM(r release, dir string) (installedProgram, error) {
 		}
 		return installed, checkFilesExist(root, linuxPackageFiles...)
 	}
-	// The paths in the package are absolute. Without the flag, cpio would install it on this machine.
+	// The package contains absolute paths. Without --no-absolute-filenames, cpio would install the files on this
+	// machine.
 	const unpack = `rpm2cpio "$0" | cpio -idm --quiet --no-absolute-filenames`
 	_, err := runProgram(root, "sh", "-c", unpack, r.packagePath(".rpm"))
 	return installed, errors.Join(err, checkFilesExist(root, linuxPackageFiles...))
@@ -121,7 +122,8 @@ func installNPM(r release, dir string) (installedProgram, error) {
 	return installed, err
 }
 
-// checkLauncher tests that the launcher passes the exit status on, and its message if the program is missing.
+// checkLauncher checks the npm launcher: it must return the program's exit status, and print a message if the program
+// is missing.
 func checkLauncher(dir, programPackage string) error {
 	got, err := runProgram(dir, "npx", "--offline", "oxbow", "get", "nosuch")
 	var ended *exec.ExitError
@@ -145,7 +147,7 @@ const mcpHandshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"p
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-// installBundle unpacks the bundle and lets its server answer a client.
+// installBundle unpacks the bundle and checks that its server answers a client.
 func installBundle(r release, dir string) (installedProgram, error) {
 	bundle := filepath.Join(dir, "bundle")
 	if err := unzip(r.packagePath(".mcpb"), bundle); err != nil {
@@ -180,8 +182,8 @@ func unzip(file, dir string) error {
 	return errors.Join(os.CopyFS(dir, z), z.Close())
 }
 
-// installByScript runs install.sh with a server on this machine. With a wrong or without a checksum, it must install
-// nothing.
+// installByScript runs install.sh with a download server on this machine. It also checks that the script installs
+// nothing if the checksum is wrong or missing.
 func installByScript(r release, dir string) (installedProgram, error) {
 	archive := filepath.Base(r.packagePath(".tar.gz"))
 	for name, change := range map[string]func(string) string{
@@ -206,8 +208,8 @@ func installByScript(r release, dir string) (installedProgram, error) {
 	return installedProgram{argv: []string{program}, typedCommand: program}, err
 }
 
-// runInstallScript runs install.sh for a directory, with changed checksums, and returns the program's
-// path and the script's output.
+// runInstallScript runs install.sh so that it installs into the directory place. change may modify the checksums that
+// the script downloads. It returns the path of the installed program and the output of the script.
 func (r release) runInstallScript(place string, change func(sums string) string) (program, told string, err error) {
 	files := http.FileServerFS(os.DirFS(r.dist))
 	sums, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
@@ -235,7 +237,7 @@ func (r release) runInstallScript(place string, change func(sums string) string)
 //go:embed formula.rb
 var formulaRunner string
 
-// installFormula evaluates the Homebrew formula with those parts of Homebrew that it uses.
+// installFormula installs by the Homebrew formula. A script emulates the parts of Homebrew that the formula uses.
 func installFormula(r release, dir string) (installedProgram, error) {
 	runner, prefix := filepath.Join(dir, "runner.rb"), filepath.Join(dir, "prefix")
 	if err := os.WriteFile(runner, []byte(formulaRunner), 0o600); err != nil {
@@ -270,8 +272,8 @@ func installImage(r release, dir string) (installedProgram, error) {
 	}, err
 }
 
-// installScoop follows the Scoop manifest: it compares the checksum of the Windows archive, and
-// unpacks the archive. The command for Wine then runs the program.
+// installScoop follows the Scoop manifest: it compares the checksum of the Windows archive and unpacks the archive.
+// The tests for Wine run the program.
 func installScoop(r release, dir string) (installedProgram, error) {
 	b, err := os.ReadFile(filepath.Join(r.dist, "scoop", "oxbow.json"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file tests the install script with a program of its own and without a network.
+// This file tests install.sh without a network. The script installs a small test program.
 
 package main
 
@@ -16,13 +16,13 @@ import (
 	"testing"
 )
 
-// installation is a place where the script installs a program from files in a directory.
+// installation is the environment in which a test runs install.sh.
 type installation struct {
 	t      *testing.T
-	files  string // directory of checksums.txt and the archive
-	stubs  string // directory of a curl that copies from files
-	dir    string // OXBOW_INSTALL_DIR
-	before string // what PATH has before the other directories
+	files  string // directory with checksums.txt and the archive
+	stubs  string // directory with a curl that copies from files
+	dir    string // value of OXBOW_INSTALL_DIR
+	before string // directory that PATH contains before all others
 }
 
 func newInstallation(t *testing.T) *installation {
@@ -33,7 +33,7 @@ func newInstallation(t *testing.T) *installation {
 	top := t.TempDir()
 	x := &installation{t: t, files: filepath.Join(top, "files"), stubs: filepath.Join(top, "stubs"),
 		dir: filepath.Join(top, "a place", "bin")}
-	x.write(x.stubs, "curl", "#!/bin/sh\ncp \"$4\" \"$3\"\n") // curl -fsSL -o FILE ADDRESS
+	x.write(x.stubs, "curl", "#!/bin/sh\ncp \"$4\" \"$3\"\n") // The script calls "curl -fsSL -o FILE ADDRESS".
 	x.archive("#!/bin/sh\necho new\n")
 	x.write(top, "install.sh", strings.ReplaceAll(installScript, "@VERSION@", "1.2.3"))
 	return x
@@ -49,7 +49,7 @@ func (x *installation) write(dir, name, text string) {
 	}
 }
 
-// archive writes the archive with that program, and its checksum.
+// archive writes an archive that contains this program, and the checksum of the archive.
 func (x *installation) archive(program string) {
 	x.t.Helper()
 	var b bytes.Buffer
@@ -73,7 +73,7 @@ func (x *installation) archive(program string) {
 	x.write(x.files, "checksums.txt", fmt.Sprintf("%x  %s\n", sha256.Sum256(b.Bytes()), name))
 }
 
-// run runs the script and returns what it prints.
+// run runs install.sh and returns its output.
 func (x *installation) run() (string, error) {
 	c := exec.CommandContext(x.t.Context(), "sh", filepath.Join(filepath.Dir(x.files), "install.sh"))
 	path := x.stubs + ":" + os.Getenv("PATH")
@@ -86,7 +86,7 @@ func (x *installation) run() (string, error) {
 	return string(out), err
 }
 
-// want checks that the directory has exactly these files.
+// want checks that the installation directory contains exactly these files.
 func (x *installation) want(names ...string) {
 	x.t.Helper()
 	var got []string
@@ -114,7 +114,8 @@ func TestInstallScript(t *testing.T) {
 		t.Errorf("the program prints %q, %v", out, err)
 	}
 
-	// An older version is replaced, and the command on PATH is named by its short name.
+	// An older version is replaced. Because the directory is in PATH, the script prints the command without its
+	// directory.
 	x.before = x.dir
 	x.archive("#!/bin/sh\necho newer\n")
 	if told, err = x.run(); err != nil || !strings.Contains(told, "next: oxbow demo\n") {
@@ -124,7 +125,7 @@ func TestInstallScript(t *testing.T) {
 		t.Errorf("after a second installation the program prints %q, %v", out, err)
 	}
 
-	// Another oxbow is earlier on PATH.
+	// PATH contains another oxbow before the installed one.
 	other := filepath.Join(t.TempDir(), "other")
 	x.write(other, "oxbow", "#!/bin/sh\n")
 	x.before = other + ":" + x.dir
@@ -134,7 +135,8 @@ func TestInstallScript(t *testing.T) {
 	}
 }
 
-// TestInstallScriptFails tests that a script that fails changes nothing, leaves nothing, and says so.
+// TestInstallScriptFails checks that a failing script changes no file, leaves no temporary file, and prints the
+// reason.
 func TestInstallScriptFails(t *testing.T) {
 	const name = "oxbow_1.2.3_linux_amd64.tar.gz"
 	for what, c := range map[string]struct {

@@ -1,4 +1,4 @@
-// This file tries each way to install oxbow and prints a table.
+// This file tries each way to install oxbow and prints the results as a table.
 
 package main
 
@@ -13,20 +13,21 @@ import (
 	"strings"
 )
 
-// A trial tries one way to install oxbow.
+// A trial installs oxbow in one way and tests the installed program.
 type trial struct {
 	kind             string
-	requiredPrograms []string // programs
+	requiredPrograms []string // programs that the trial needs on this machine
 	install          func(r release, dir string) (installedProgram, error)
 }
 
-// installedProgram is the program that a trial installed in an empty directory.
+// installedProgram is a program that a trial has installed.
 type installedProgram struct {
-	argv         []string     // command line that starts the program, or nil if the program cannot run on this system
-	typedCommand string       // command that its messages suggest
-	variables    []string     // environment of the lines in docs/install.md; nil if there are no lines for this way
-	runDemo      func() error // plays the demo if argv is nil
-	uninstall    func() error // uninstalls it; may be nil
+	argv         []string // command line of the program, or nil if this system cannot run it
+	typedCommand string   // command that the program's messages tell users to type
+	// environment for the lines in docs/install.md; nil if the page has no lines for this way
+	variables []string
+	runDemo   func() error // runs the demo if argv is nil
+	uninstall func() error // uninstalls the program (may be nil)
 }
 
 var trials = []trial{
@@ -41,8 +42,8 @@ var trials = []trial{
 	{"scoop", []string{"go"}, installScoop},
 }
 
-// tryRelease checks the release's files, runs the trials of the kinds (all kinds if none is given), and prints a
-// table. A trial whose program is missing fails.
+// tryRelease checks the files of a release, runs the trials of the given kinds, and prints a table. Without kinds, it
+// runs all trials. A trial fails if a program that it needs is missing.
 func tryRelease(root, dist string, kinds []string) error {
 	r, err := readRelease(root, dist)
 	if err != nil {
@@ -68,7 +69,7 @@ func tryRelease(root, dist string, kinds []string) error {
 	return failed
 }
 
-// runTrial runs a trial and returns the cells of its row.
+// runTrial runs a trial and returns the cells of its row in the table.
 func (r release) runTrial(t trial) (cells []string, err error) {
 	cells = []string{"no", "no", ""}
 	for _, program := range t.requiredPrograms {
@@ -106,8 +107,8 @@ func (r release) runTrial(t trial) (cells []string, err error) {
 	return cells, nil
 }
 
-// runInstallLines runs the lines that docs/install.md shows for a way to install oxbow, in a directory that
-// contains the files of the release, with an empty home. It returns the number of lines.
+// runInstallLines runs the lines that docs/install.md shows for one way to install oxbow, and returns their number. It
+// runs them with an empty home in a directory that contains the files of the release.
 func (r release) runInstallLines(kind, dir string, variables []string) (int, error) {
 	page, err := os.ReadFile(filepath.Join(r.root, installPage))
 	if err != nil {
@@ -139,10 +140,10 @@ func (r release) runInstallLines(kind, dir string, variables []string) (int, err
 	return len(lines), err
 }
 
-// installPage is the page whose lines are typed.
+// installPage is the page with the lines that users type to install oxbow.
 const installPage = "docs/install.md"
 
-// installLines returns the lines of the shell that the page shows for a way to install oxbow.
+// installLines returns the shell lines that the page shows for one way to install oxbow.
 func installLines(page, kind string) ([]string, error) {
 	_, rest, found := strings.Cut(page, "<!-- try "+kind+" -->\n```sh\n")
 	block, _, ended := strings.Cut(rest, "\n```\n")
@@ -152,15 +153,15 @@ func installLines(page, kind string) ([]string, error) {
 	return strings.Split(block, "\n"), nil
 }
 
-// packagePath returns the path of a release file for this machine.
+// packagePath returns the path of the release file for this machine that has the suffix.
 func (r release) packagePath(suffix string) string {
 	return filepath.Join(r.dist, fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, runtime.GOARCH, suffix))
 }
 
-// runProgram runs a program in dir, as a user who has nothing but PATH and a home there.
+// runProgram runs a program in dir and returns its output. The environment contains only PATH and a home in dir.
 func runProgram(dir string, argv ...string) (string, error) { return runProgramWith(dir, nil, argv...) }
 
-// runProgramWith is like runProgram, with more variables, which replace variables with the same name.
+// runProgramWith is like runProgram, but adds environment variables or replaces them.
 func runProgramWith(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
@@ -173,7 +174,7 @@ func runProgramWith(dir string, variables []string, argv ...string) (string, err
 	return string(b), nil
 }
 
-// checkOutput runs a program and returns an error unless it prints all the words.
+// checkOutput runs a program and returns an error unless the output contains all the words.
 func checkOutput(dir string, words []string, argv ...string) error {
 	got, err := runProgram(dir, argv...)
 	if err != nil {
@@ -187,7 +188,8 @@ func checkOutput(dir string, words []string, argv ...string) error {
 	return nil
 }
 
-// checkDemo runs the demo and the first commands of a new memory. typed is what their messages name.
+// checkDemo runs the demo and then the first commands in a new memory. typed is the command that the program's
+// messages must name.
 func checkDemo(dir, typed string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(

@@ -1,4 +1,4 @@
-// This file compares new texts with the entries that they may repeat.
+// This file compares new texts with existing entries, to find out which entries the texts repeat.
 
 package foreign
 
@@ -13,36 +13,37 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// Texts are texts that are being written.
+// Texts are new texts that are about to be written.
 type Texts struct {
-	Names []string // names of the entries with the texts, or ""
+	Names []string // for each text, the name of its entry, or ""
 	Texts []string
-	// IgnoredTexts contains, for each text, another text whose words are ignored, such as the earlier version.
+	// IgnoredTexts contains a second text for each text, such as its earlier version. Words of this second text do not
+	// count as repeated.
 	IgnoredTexts []string
-	// OnlyTainted limits the comparison to tainted entries.
+	// OnlyTainted restricts the comparison to tainted entries.
 	OnlyTainted bool
 }
 
-// maxReadBytes limits a comparison in a store without an index. Such a comparison reads foreign entries one by one, and
-// fails with ErrTooManyEntries if their total size exceeds this number of bytes.
+// maxReadBytes is the maximum number of bytes of foreign text that are read in a store without an index. If the store
+// has more, the comparison fails with ErrTooManyEntries.
 const maxReadBytes = 32 << 20
 
-// maxTaintedBytes is the maximum total size, in bytes, of the tainted entries that texts are compared with before
-// the index is used. Most memories have only a few tainted entries, and reading these takes less time than using
-// the index.
+// maxTaintedBytes is the maximum size of all tainted entries, in bytes, up to which they are compared one by one.
+// Above this size, the index is used. Most memories have only a few tainted entries, and reading these is faster than
+// using the index.
 const maxTaintedBytes = 64 << 10
 
-// ErrTooManyEntries is returned if entries have too much foreign text to read all of it.
+// ErrTooManyEntries is returned if the entries have too much foreign text to read it all.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeatedEntry calls fn with each entry whose foreign text is repeated, and with the index of the text that
-// repeats this entry. The text of an entry does not repeat the entry itself. If text i repeats several entries that
-// have the same trust, taints and reasons why nobody vouches for them, EachRepeatedEntry may call fn for one of
-// these entries only.
+// EachRepeatedEntry calls fn with each entry whose foreign text one of the texts repeats, and with the index of this
+// text. An entry never counts as a repetition of itself. Several entries may have the same trust, taints and reasons
+// why nobody vouches for them. If a text repeats several of these, EachRepeatedEntry may call fn for only one.
 //
-// If the store is a log, EachRepeatedEntry uses the index, and writes the index file if it lacks many entries and
-// writer is not nil. writer must be a memory over the same log. Other stores are read, and EachRepeatedEntry
-// returns ErrTooManyEntries if the entries have more than 32 MiB of foreign text.
+// If the store is a log, EachRepeatedEntry uses the index. It also writes the index file if writer is not nil and the
+// file lacks many entries. writer must be a memory that uses the same log. If the store is not a log,
+// EachRepeatedEntry reads all its entries. It returns ErrTooManyEntries if these have more than 32 MiB of foreign
+// text.
 func (x *Index) EachRepeatedEntry(
 	ctx context.Context,
 	store oxbow.Store,
@@ -71,13 +72,13 @@ func (x *Index) EachRepeatedEntry(
 		err = c.readCandidates(db, found)
 	}
 	if to := writableLog(writer); err == nil && to != nil {
-		_ = x.saveFile(ctx, to) // after an error, a later call writes the file
+		_ = x.saveFile(ctx, to) // Ignore the error: a later call tries to write the file again.
 	}
 	return err
 }
 
-// EachTaintedEntry calls fn with each tainted entry of a store until fn returns an error. It returns
-// ErrTooManyEntries if these entries have so much text that EachRepeatedEntry is faster.
+// EachTaintedEntry calls fn with each tainted entry of a store, until fn returns an error. If the tainted entries have
+// so much text that EachRepeatedEntry would be faster, it returns ErrTooManyEntries.
 func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
 	left := maxTaintedBytes
 	return eachMatchingEntry(ctx, store, classTerms[:classTainted+1], func(e *oxbow.Entry) error {
@@ -89,7 +90,8 @@ func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Ent
 	})
 }
 
-// EachRepeatedEntryIn is like EachRepeatedEntry, for entries that each passes to its function.
+// EachRepeatedEntryIn is like EachRepeatedEntry, but compares the texts with the entries that each passes to its
+// argument.
 func (t *Texts) EachRepeatedEntryIn(
 	each func(compare func(*oxbow.Entry) error) error,
 	fn func(e *oxbow.Entry, i int),
@@ -101,8 +103,8 @@ func (t *Texts) EachRepeatedEntryIn(
 	})
 }
 
-// SaveIndex writes the index file of a memory if it lacks many entries. Call it after writing many entries, so that
-// the next change does not have to read them.
+// SaveIndex writes the index file of a memory if the file lacks many entries. It should be called after many entries
+// were written. Otherwise the next change would have to read them.
 func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	db := writableLog(m)
 	if db == nil {
@@ -119,7 +121,7 @@ func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// writableLog returns the log of a memory that may write files next to the log, otherwise nil.
+// writableLog returns the log of a memory, or nil if the memory is not a log or may not write files next to it.
 func writableLog(m *oxbow.Memory) *logstore.DB {
 	if m == nil {
 		return nil
@@ -131,7 +133,8 @@ func writableLog(m *oxbow.Memory) *logstore.DB {
 	return db
 }
 
-// candidatesFor returns the versions of entries that may be repeated. If the file is damaged, it reads all entries.
+// candidatesFor returns the entry versions that the texts may repeat, according to the index. If the index file is
+// damaged, it builds the index from all entries.
 func (x *Index) candidatesFor(ctx context.Context, db *logstore.DB, c *comparison) ([]candidate, error) {
 	if err := x.catchUp(ctx, db); err != nil || x.isEmpty() {
 		return nil, err
@@ -147,15 +150,15 @@ func (x *Index) candidatesFor(ctx context.Context, db *logstore.DB, c *compariso
 	return x.findCandidates(keys, c.texts.OnlyTainted)
 }
 
-// comparison is a comparison of texts with entries.
+// comparison compares texts with entries.
 type comparison struct {
 	texts        *Texts
 	onRepeat     func(e *oxbow.Entry, i int)
-	fingerprints *fingerprint.Comparison // nil until it is needed
+	fingerprints *fingerprint.Comparison // nil until a text is compared
 	foundRepeats map[repeat]bool
 }
 
-// repeat means that a text repeats an entry with an originHash.
+// repeat records that the text with an index repeats an entry with this originHash.
 type repeat struct {
 	originHash uint64
 	textIndex  int32
@@ -169,8 +172,8 @@ func (c *comparison) fingerprintComparison() *fingerprint.Comparison {
 	return c.fingerprints
 }
 
-// readEntries reads all entries with foreign text and compares the texts with them. It returns ErrTooManyEntries as
-// soon as the contents that it has read have more than most bytes together.
+// readEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries as soon as it
+// has read more than most bytes.
 func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most int) error {
 	terms := classTerms
 	if c.texts.OnlyTainted {
@@ -196,7 +199,7 @@ func (c *comparison) compareEntry(e *oxbow.Entry) {
 	}
 }
 
-// readCandidates compares the texts with the entries of candidates.
+// readCandidates reads the entries of the candidates and compares the texts with them.
 func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
 	compared := map[uint64]bool{}
 	for _, candidate := range all {
@@ -209,23 +212,22 @@ func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
 			return err
 		}
 		if e == nil || !c.mustCompare(e) {
-			continue // the entry was removed, or a person vouches for the text now
+			continue // The entry was removed, or a person vouches for its text now.
 		}
 		c.compareEntry(e)
 	}
 	return nil
 }
 
-// mustCompare reports whether the texts must be compared with the entry.
+// mustCompare reports whether the texts must be compared with the entry, because its text is foreign.
 func (c *comparison) mustCompare(e *oxbow.Entry) bool {
 	class := entryClass(e)
 	return class == classTainted || (class != classOwnText && !c.texts.OnlyTainted)
 }
 
-// isKnownRepeat reports whether each written text that has a key in common with the candidate is already known to
-// repeat an entry with the same labels and trust. Reading the candidate could then add nothing, so the caller skips
-// the candidate. The candidate may be an old version of its entry. Skipping an old version is correct as well, because
-// the current version is a candidate of its own.
+// isKnownRepeat reports whether reading a candidate cannot give a new result. This is the case if each text that has a
+// key in common with the candidate is already known to repeat an entry with the same originHash. The caller then skips
+// the candidate. It may skip an old version of an entry, because the current version is a candidate as well.
 func (c *comparison) isKnownRepeat(candidate *candidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
 		return !c.foundRepeats[repeat{candidate.originHash, i}]

@@ -1,4 +1,4 @@
-// This file tests which entries have foreign text.
+// This file tests which entries count as having foreign text.
 
 package foreign
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestEntriesAreReadOnce tests that each entry is read only once, even if it has several
-// reasons. The limit of bytes and the time of a write depend on this.
+// TestEntriesAreReadOnce checks that an entry is read only once, even if its text is foreign for several reasons. The
+// byte limit and the duration of a write depend on this.
 func TestEntriesAreReadOnce(t *testing.T) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

@@ -1,4 +1,5 @@
-// This file finds the entries that may be repeated, with the file of keys and with the changes after it.
+// This file finds the entries that a text may repeat. It uses the index file and the changes since the file was
+// written.
 
 package foreign
 
@@ -19,79 +20,80 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Index finds entries with foreign text by keys. It is safe for concurrent use. The zero Index is ready to use, and
-// reads the file of keys or the entries at the first call. A later call only reads the changes since.
+// Index finds entries with foreign text by their keys. It is safe for concurrent use. The zero Index is ready to use.
+// Its first use reads the index file or, without a usable file, all entries. Later uses read only the changes since.
 //
-// A row in the file or in memory belongs to a version of an entry. Its text consists of the entry's ID and the class
-// (id<<2 | class), and of the version's originHash. There is a row for each current version with foreign text. Other
-// rows belong to older versions or to removed entries, and are ignored because the entry is read before its text is
-// compared.
+// Each row of the index, in the file or in memory, connects a key with a version of an entry. A version is identified
+// by its entry's ID and class (id<<2 | class), and by its originHash. There are rows for each current version with
+// foreign text. Rows of older versions and of removed entries may remain. They do no harm, because the entry is read
+// before its text is compared.
 type Index struct {
-	mu sync.Mutex // guards the fields below
+	mu sync.Mutex // guards all other fields
 	indexState
-	comparisonCount int // number of comparisons
-	retrySaveAt     int // value of versions from which writing is tried again, after a failed attempt
+	comparisonCount int // number of comparisons so far
+	retrySaveAt     int // after writing has failed, the value of versionsRead from which it is tried again
 
-	leastRows       int // minimum number of rows in memory before the file is written (set by tests)
-	maxTaintedBytes int // like the constant of the same name (set by tests)
+	leastRows       int // minimum number of rows in memory before the file is written (0 means the default)
+	maxTaintedBytes int // replaces the constant maxTaintedBytes in tests
 }
 
-// indexState is what an index has read.
+// indexState contains the data that an index has read.
 type indexState struct {
-	// db is the store whose entries the index has, or nil. The index is complete up to the position.
+	// db is the log whose entries are in the index, up to the position. It is nil if nothing was read yet.
 	db       *logstore.DB
 	position oxbow.Position
 
-	file       *keytable.File // nil if there is no file that can be used
-	texts      []keytable.TextData
-	sortedRuns [][]uint64 // ascending rows of the texts that are not in the file; each run is longer than the next
-	// rows that are not in runs yet, in the order of their texts; a row may occur several times
+	file  *keytable.File // index file, or nil if no usable file exists
+	texts []keytable.TextData
+	// Sorted rows of the texts that are not in the file. Each run is longer than the run after it.
+	sortedRuns [][]uint64
+	// Rows that are not in a run yet, in the order of their texts. A row may occur several times.
 	freshRows []uint64
-	keys      []fingerprint.Key // memory for the keys of one text
-	// number of texts when the file, or the index without a file, was made from all entries
+	keys      []fingerprint.Key // buffer for the keys of one text
+	// number of texts when the index was last built from all entries
 	fullBuildTexts int
-	// number of versions that were read to complete the index, including those without foreign text
+	// Number of versions that were read and are not in the file, including versions without foreign text.
 	versionsRead int
 }
 
 const (
-	idShift = 2 // of the entry ID in a text
+	idShift = 2 // number of bits for the class, which follow the entry ID
 
-	// maxRunRows is the maximum number of rows that are sorted at once.
+	// maxRunRows is the maximum number of rows that are kept unsorted.
 	maxRunRows = 1 << 20
 
-	// A process that compares more than longProcessCalls times is expected to run for long.
+	// A process that has made more than longProcessCalls comparisons probably runs for long, such as a server.
 	longProcessCalls = 8
 
-	// The file is written if there are at least leastRows rows in memory, or if at least leastVersions versions were
-	// read. In a process that runs for long, leastLongRows and leastLongVersions apply.
+	// The index file is written when at least leastRows rows are in memory, or when at least leastVersions versions
+	// were read. For a process that runs for long, leastLongRows and leastLongVersions are used instead.
 	leastRows         = 4 << 10
 	leastVersions     = 512
 	leastLongRows     = 64 << 10
 	leastLongVersions = 4 << 10
 
-	leastStaleTexts = 4 << 10 // minimum number of stale texts before the file is made from all entries again
+	leastStaleTexts = 4 << 10 // minimum number of outdated texts before the file is built from all entries again
 )
 
-// errTooManyTexts is returned if there are more texts than a file can have.
+// errTooManyTexts is returned if the memory has more foreign texts than an index file can contain.
 var errTooManyTexts = fmt.Errorf("more than %d texts are foreign", keytable.MaxTexts)
 
-// discardState drops everything that the index has read.
+// discardState discards everything that the index has read, and closes the file.
 func (x *Index) discardState() {
 	if x.file != nil {
-		_ = x.file.Close() // ignore the error: the file was only read
+		_ = x.file.Close() // Ignore the error: the file was only read.
 	}
 	x.indexState = indexState{}
 }
 
-// Close closes the file. The index can be used again.
+// Close closes the index file. The index can still be used, and then opens the file again.
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.discardState()
 }
 
-// catchUp reads all changes of the store that the index does not have yet.
+// catchUp reads all changes of the log db that are not in the index yet.
 func (x *Index) catchUp(ctx context.Context, db *logstore.DB) error {
 	if x.db != db {
 		x.discardState()
@@ -100,13 +102,13 @@ func (x *Index) catchUp(ctx context.Context, db *logstore.DB) error {
 		}
 	}
 	err := x.readNewChanges(ctx)
-	if errors.Is(err, oxbow.ErrPosition) { // the log was rewritten, or the file belongs to another history
+	if errors.Is(err, oxbow.ErrPosition) { // The log was rewritten, or the index belongs to another history.
 		return x.readAll(ctx, db)
 	}
 	return err
 }
 
-// openFile opens the file of keys. It returns false if the file cannot be used.
+// openFile opens the index file. It returns false if no usable file exists.
 func (x *Index) openFile(db *logstore.DB) bool {
 	file, err := db.DerivedFile(keytable.ForeignSuffix).Open()
 	if err != nil {
@@ -118,7 +120,7 @@ func (x *Index) openFile(db *logstore.DB) bool {
 	}
 	at, err := db.RefreshPosition(table.Head.Position)
 	if err != nil || !hasCurrentRevision(&table.Head) {
-		_ = table.Close() // ignore the error: the file was only read
+		_ = table.Close() // Ignore the error: the file was only read.
 		return false
 	}
 	x.indexState = indexState{
@@ -130,14 +132,14 @@ func (x *Index) openFile(db *logstore.DB) bool {
 	return true
 }
 
-// hasCurrentRevision reports whether a file has the keys that texts get now.
+// hasCurrentRevision reports whether the keys in a file were computed with the rules of this program.
 func hasCurrentRevision(h *keytable.Head) bool {
 	return h.Revision == fingerprint.KeyRevision && h.UnicodeVersion == fingerprint.KeyUnicode
 }
 
-// readNewChanges reads the changes since the position.
+// readNewChanges adds the entries that were changed since the position of the index.
 func (x *Index) readNewChanges(ctx context.Context) error {
-	now, err := x.db.Position(ctx) // also reads the changes of other processes
+	now, err := x.db.Position(ctx) // Position also reads the changes of other processes.
 	if err != nil || now == x.position {
 		return err
 	}
@@ -155,7 +157,7 @@ func (x *Index) readNewChanges(ctx context.Context) error {
 	return nil
 }
 
-// readAll reads all entries with foreign text, without the file.
+// readAll builds the index from all entries with foreign text. It does not use the file.
 func (x *Index) readAll(ctx context.Context, db *logstore.DB) error {
 	x.discardState()
 	now, err := db.Position(ctx)
@@ -173,7 +175,7 @@ func (x *Index) readAll(ctx context.Context, db *logstore.DB) error {
 	return nil
 }
 
-// addEntry adds a version of an entry, if the text of this version is foreign.
+// addEntry adds the current version of an entry to the index if its text is foreign.
 func (x *Index) addEntry(e *oxbow.Entry) error {
 	c := entryClass(e)
 	if c == classOwnText {
@@ -201,7 +203,8 @@ func (x *Index) fileTextCount() int {
 	return x.file.Head.TextCount
 }
 
-// sortFreshRows moves the fresh rows into a run. It merges runs of similar lengths, so that there are only a few.
+// sortFreshRows sorts the fresh rows into a new run. It then merges runs of similar lengths, so that there are only a
+// few runs.
 func (x *Index) sortFreshRows() {
 	if len(x.freshRows) == 0 {
 		return
@@ -223,19 +226,19 @@ func (x *Index) rowsInMemory() (rows int) {
 
 func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.texts) == 0 }
 
-// candidate is a version of an entry that has a key in common with written texts.
+// candidate is a version of an entry that has at least one key in common with the new texts.
 type candidate struct {
 	id          uint64
 	class       foreignClass
 	originHash  uint64
-	textIndexes []int32 // indexes of the written texts
+	textIndexes []int32 // indexes of these texts
 }
 
-// findCandidates returns the versions with any of the keys, in the order in which eachMatchingEntry calls its
-// function. keys has the indexes of the written texts.
+// findCandidates returns the versions that have one of the keys, sorted by class like the calls of eachMatchingEntry.
+// keys maps each key to the indexes of the new texts that have it.
 func (x *Index) findCandidates(keys map[fingerprint.Key][]int32, onlyTainted bool) ([]candidate, error) {
 	found := map[int][]int32{}
-	for _, k := range slices.Sorted(maps.Keys(keys)) { // in this order, each page of the file is needed once
+	for _, k := range slices.Sorted(maps.Keys(keys)) { // In sorted order, each page of the file is read only once.
 		add := func(number int) {
 			for _, i := range keys[k] {
 				if !slices.Contains(found[number], i) {
@@ -272,9 +275,10 @@ func (x *Index) textAt(number int) keytable.TextData {
 	return x.file.Text(number)
 }
 
-// shouldSave reports whether so much is missing in the file that it should be written. Writing costs as much as the
-// file is large, and each process that starts has to read the missing versions. The sum of both costs is smallest near
-// the square root of the file's size. A process that runs for long keeps the missing rows in memory.
+// shouldSave reports whether the file lacks so many rows that it should be written. The cost of writing grows with the
+// size of the file. Until the file is written, each new process must read the missing versions. The sum of both costs
+// is lowest if the file is written when the number of missing versions is about the square root of the file's size. A
+// process that runs for long keeps the missing rows in memory, so it writes less often.
 func (x *Index) shouldSave() bool {
 	rows := x.rowsInMemory()
 	total := rows
@@ -294,13 +298,14 @@ func (x *Index) shouldSave() bool {
 	return rows >= max(leastRows, 4*root) || x.versionsRead >= max(leastVersions, root)
 }
 
-// saveFile writes the file if it lacks many rows. to is the same log as the store of the index. If the file cannot be
-// written, for example because another process writes to the log, a later call tries again.
+// saveFile writes the index file if it lacks many rows. to must be the log of the index. If writing fails, for example
+// because another process is writing to the log, a later call tries again.
 func (x *Index) saveFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil
 	}
-	// If the log is rewritten after this line, the file is not written, so that it cannot have words of erased texts.
+	// The epoch ensures that the file is not written if the log is rewritten after this line. Otherwise the file could
+	// contain words of erased texts.
 	epoch := to.CurrentLogState(func() {}).Epoch
 	err := x.catchUp(ctx, x.db)
 	if isStale := x.fileTextCount()+len(x.texts) > 2*x.fullBuildTexts+leastStaleTexts; err == nil && isStale {
@@ -327,6 +332,6 @@ func (x *Index) saveFile(ctx context.Context, to *logstore.DB) error {
 		return err
 	}
 	x.retrySaveAt = 0
-	x.discardState() // the next call opens the new file
+	x.discardState() // The next call opens the new file.
 	return nil
 }

@@ -1,5 +1,5 @@
-// This file compares the results of the index with those of a comparison with all entries, also if the file of keys is
-// missing, damaged or stale.
+// This file compares the results of the index with those of a comparison with all entries. It also does so if the
+// index file is missing, damaged or outdated.
 
 package foreign
 
@@ -25,16 +25,16 @@ const (
 	testFile = testLog + keytable.ForeignSuffix
 )
 
-// plainStore hides that a store is a log, so that all its entries are read.
+// plainStore hides that a store is a log, so that all its entries are read without the index.
 type plainStore struct{ oxbow.Store }
 
-// inherited is what a text inherits from the entries that it repeats.
+// inherited contains what a text inherits from the entries that it repeats.
 type inherited struct {
 	taints, unvouched map[string]bool
 	isImported        bool
 }
 
-// compareTexts returns what each text inherits.
+// compareTexts returns, for each text, what it inherits.
 func compareTexts(t *testing.T, x *Index, store oxbow.Store, writer *oxbow.Memory, texts *Texts) []string {
 	t.Helper()
 	all := make([]inherited, len(texts.Texts))
@@ -60,14 +60,14 @@ func compareTexts(t *testing.T, x *Index, store oxbow.Store, writer *oxbow.Memor
 	return result
 }
 
-// randomMemory makes random changes to a memory. The texts are copied from each other.
+// randomMemory makes random changes to a memory. Its entries copy text from each other.
 type randomMemory struct {
 	t     *testing.T
 	rng   *rand.Rand
 	disk  *vfs.Mem
 	m     *oxbow.Memory
-	long  *Index // the index of a process that runs for long
-	found int    // number of texts that repeat an entry
+	long  *Index // index that is used like in a server
+	found int    // number of texts that repeated an entry
 }
 
 func newRandomMemory(t *testing.T, seed uint64) *randomMemory {
@@ -81,7 +81,8 @@ func newRandomMemory(t *testing.T, seed uint64) *randomMemory {
 	return r
 }
 
-// testIndex returns an index that writes its file early, and that is used even for a few tainted entries.
+// testIndex returns an index that writes its file after few rows, and that is used even if there are only a few
+// tainted entries.
 func testIndex() *Index { return &Index{leastRows: 12, maxTaintedBytes: 1} }
 
 func (r *randomMemory) text() string {
@@ -109,7 +110,8 @@ func (r *randomMemory) labels() (labels []oxbow.Label) {
 
 func (r *randomMemory) name() string { return fmt.Sprint("n", r.rng.IntN(16)) }
 
-// change makes a change of one to three ops. It ignores errors, because random ops may be invalid.
+// change makes a change of one to three random operations. It ignores errors, because random operations may be
+// invalid.
 func (r *randomMemory) change() {
 	var ops []oxbow.Op
 	for range 1 + r.rng.IntN(3) {
@@ -136,8 +138,8 @@ func (r *randomMemory) change() {
 	}
 }
 
-// compare compares the results of three indexes with the comparison with all entries: of a process that only reads, of
-// a process that also writes the file, and of a process that runs for long.
+// compare checks that three indexes give the same result as a comparison with all entries: the index of a process that
+// only reads, of a process that also writes the file, and of a process that runs for long.
 func (r *randomMemory) compare(when string) {
 	r.t.Helper()
 	texts := &Texts{OnlyTainted: r.rng.IntN(3) == 0}
@@ -166,7 +168,7 @@ func (r *randomMemory) compare(when string) {
 	}
 }
 
-// usesFile reports whether a new index opens the file.
+// usesFile reports whether a new index can open the index file.
 func (r *randomMemory) usesFile() bool {
 	x := testIndex()
 	defer x.Close()
@@ -223,8 +225,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestCheckNamesDamage checks that a check of the memory reports a damaged file, and that deleting the file, as the
-// report recommends, repairs it.
+// TestCheckNamesDamage checks that a check of the memory reports a damaged index file, and that deleting the file, as
+// the report recommends, repairs it.
 func TestCheckNamesDamage(t *testing.T) {
 	r := newRandomMemory(t, 5)
 	r.compare("without a file")
@@ -253,8 +255,8 @@ func TestCheckNamesDamage(t *testing.T) {
 	}
 }
 
-// TestErasure checks that a redaction and a compaction delete the file, and that an index which is in use then finds
-// the same as a comparison with all entries.
+// TestErasure checks that a redaction and a compaction delete the index file. An index that is already in use must
+// then give the same result as a comparison with all entries.
 func TestErasure(t *testing.T) {
 	r := newRandomMemory(t, 6)
 	for _, erase := range []struct {
@@ -286,7 +288,7 @@ func TestErasure(t *testing.T) {
 	}
 }
 
-// TestStaleTextsAreDropped changes the same entry many times and checks that the file does not keep all its versions.
+// TestStaleTextsAreDropped changes an entry many times and checks that the file does not keep all its versions.
 func TestStaleTextsAreDropped(t *testing.T) {
 	r := &randomMemory{t: t, rng: rand.New(rand.NewPCG(1, 9)), disk: vfs.NewMem(), long: testIndex()}
 	r.m = storetest.Open(t, testLog, &oxbow.Options{FS: r.disk})
@@ -322,7 +324,7 @@ func TestStaleTextsAreDropped(t *testing.T) {
 	}
 }
 
-// TestStoreWithoutLog checks that a store without an index is compared with all entries up to a limit.
+// TestStoreWithoutLog checks that a store which is not a log is compared entry by entry, up to the byte limit.
 func TestStoreWithoutLog(t *testing.T) {
 	m := storetest.Open(t, testLog, &oxbow.Options{FS: vfs.NewMem()})
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported})

@@ -1,4 +1,4 @@
-// Tests of the wire format, against the bytes of its specification.
+// This file compares the wire format with the bytes in its specification.
 
 package wire
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The first two messages are of https://protobuf.dev/programming-guides/encoding.
+// The first two messages are examples from https://protobuf.dev/programming-guides/encoding.
 func TestBytes(t *testing.T) {
 	for _, tc := range []struct {
 		got  []byte
@@ -33,7 +33,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// show is a message as EachField gives it, and where EachFieldOffsets finds its fields.
+// show returns the fields that EachField passes, and the offsets that EachFieldOffsets passes, as text.
 func show(s string) (fields, parts string, err error) {
 	err = EachField(s, func(f Field) error {
 		fields += fmt.Sprintf("%d %t %d %q %q;", f.Number, f.IsBytes, f.Uint, f.Text, f.Encoded)
@@ -94,7 +94,8 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// Whatever is read is written as it was, but for forms that are longer than need be.
+// FuzzEach checks that encoding the decoded fields gives the same bytes, except for varints that were longer than
+// necessary.
 func FuzzEach(f *testing.F) {
 	f.Add("\x08\x96\x01\x12\x07testing")
 	f.Add("\x12\x80\x00")

@@ -1,47 +1,51 @@
-// This file finds and replaces what must not be stored, which is secrets.
+// This file finds secrets, which must not be stored, and replaces them.
 
 package screen
 
 import "github.com/oxbow-memory/oxbow/internal/screening/secret"
 
-// A Secret is a password, key or token at text[Start:End]. Its Rule is the name of the rule that found it.
+// A Secret is a password, key or token that was found in a text. The text contains it from byte Start to byte End.
+// Rule is the name of the rule that found it.
 type Secret = secret.Finding
 
-// Secrets returns the secrets in a text, in order and without overlaps. Marks of a [Cleaner] are not secrets.
+// Secrets returns the secrets in a text, in order and without overlaps. The marks with which a [Cleaner] replaces
+// secrets are not secrets.
 func Secrets(text string) []Secret { return secret.Find(text) }
 
-// DividedSecrets returns the secrets that begin in one of the texts and end in another. The result contains, for each
-// text, the pieces in it.
+// DividedSecrets returns secrets that begin in one of the texts and end in another. For each text, the result contains
+// the parts of these secrets in the text.
 func DividedSecrets(texts ...string) [][]Secret { return secret.FindDivided(texts...) }
 
-// A Cleaner replaces what must not be stored by marks: the passwords, keys and tokens in a text. Every text passes a
-// Cleaner before oxbow writes it to a disk, whether it becomes an entry, a past turn, a report of a hook, an annotation
-// or a note about a change. Therefore another kind of text that must not be stored is added here.
+// A Cleaner replaces secrets in a text by marks: passwords, keys and tokens. Every text passes a Cleaner before oxbow
+// writes it to a disk, whether it becomes an entry, a past turn, a report of a hook, an annotation or a note about a
+// change. Any further kind of text that must not be stored should be handled here.
 //
-// A Cleaner is safe for concurrent use. A nil Cleaner uses marks that do not tell which secrets were equal.
+// A Cleaner is safe for concurrent use. If two secrets are equal, their marks are equal as well, unless the Cleaner is
+// nil.
 type Cleaner struct {
 	redactor *secret.Redactor
 }
 
-// NewCleaner returns a cleaner. The directory contains the key for the marks, which is created for the first secret.
+// NewCleaner returns a cleaner. dir contains the key from which marks are computed. The key is created when the first
+// secret is found.
 func NewCleaner(dir string) *Cleaner { return &Cleaner{secret.NewRedactor(dir)} }
 
-// Clean returns the text with marks in place of the secrets, and the secrets, with their positions in the original
-// text. A text without secrets is returned unchanged.
+// Clean replaces the secrets in a text by marks. It returns the new text, and the secrets with their positions in the
+// original text. A text without secrets is returned unchanged.
 func (c *Cleaner) Clean(text string) (string, []Secret) { return c.redactorWithKey().Redact(text) }
 
-// CleanText is like Clean, and returns only the text.
+// CleanText is like Clean, but returns only the text.
 func (c *Cleaner) CleanText(text string) string {
 	text, _ = c.redactorWithKey().Redact(text)
 	return text
 }
 
-// ReplaceSecrets returns the text with marks in place of these secrets.
+// ReplaceSecrets replaces the given secrets in a text by marks.
 func (c *Cleaner) ReplaceSecrets(text string, found []Secret) string {
 	return c.redactorWithKey().ReplaceFindings(text, found)
 }
 
-// redactorWithKey returns the redactor, which has no key if c is nil.
+// redactorWithKey returns the redactor of the cleaner. If c is nil, it returns a redactor without a key.
 func (c *Cleaner) redactorWithKey() *secret.Redactor {
 	if c == nil {
 		return nil

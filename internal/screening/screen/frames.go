@@ -1,4 +1,4 @@
-// This file remembers which texts oxbow itself has put into a frame, so that the frame is not examined.
+// This file remembers conversations that oxbow has formatted itself, so that the roles in them are not examined.
 
 package screen
 
@@ -8,20 +8,21 @@ import (
 	"sync"
 )
 
-// ConversationTexts remembers the texts of conversations that oxbow writes as one content, with the role before
-// each turn, such as "user: Hello\n\nassistant: Hello!". Without ConversationTexts, the roles would look like a faked
-// conversation. The zero ConversationTexts remembers nothing. It is safe for concurrent use.
+// ConversationTexts remembers conversations whose turns oxbow has joined to one content, with a role before each turn,
+// as in "user: Hello\n\nassistant: Hello!". Without this knowledge, the roles would look like a faked conversation.
+// The zero ConversationTexts is empty. It is safe for concurrent use.
 type ConversationTexts struct {
 	mu              sync.Mutex
-	spokenByContent map[[sha256.Size]byte]string // texts of the turns, by the content
-	size            int                          // bytes of the texts
+	spokenByContent map[[sha256.Size]byte]string // for the hash of each content, the texts of its turns without roles
+	size            int                          // total size of the texts in bytes
 }
 
-// maxConversationBytes is the maximum size of the remembered texts in bytes. More than an import reads ahead of its
-// writes.
+// maxConversationBytes is the maximum total size of the remembered texts. An import never reads that much text before
+// it writes.
 const maxConversationBytes = 64 << 20
 
-// AddConversation remembers that the content consists of roles that oxbow wrote, and of the spoken texts.
+// AddConversation remembers a content that oxbow has formatted. spoken contains the texts of its turns without the
+// roles.
 func (f *ConversationTexts) AddConversation(content, spoken string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,8 +33,8 @@ func (f *ConversationTexts) AddConversation(content, spoken string) {
 	f.size += len(spoken)
 }
 
-// SpokenText returns the part of a content that must be examined: the spoken texts of a remembered conversation,
-// and all of any other content.
+// SpokenText returns the text that must be examined for a content. For a remembered conversation, these are the texts
+// of its turns. For any other content, it is the whole content.
 func (f *ConversationTexts) SpokenText(content string) string {
 	if f == nil {
 		return content
@@ -51,12 +52,12 @@ func (f *ConversationTexts) SpokenText(content string) string {
 
 type conversationTextsKey struct{}
 
-// WithConversationTexts returns a context whose changes contain conversations that f remembers.
+// WithConversationTexts returns a context for changes whose contents may be conversations that f remembers.
 func WithConversationTexts(ctx context.Context, f *ConversationTexts) context.Context {
 	return context.WithValue(ctx, conversationTextsKey{}, f)
 }
 
-// ConversationTextsFrom returns the ConversationTexts of a context, or nil.
+// ConversationTextsFrom returns the ConversationTexts in a context, or nil.
 func ConversationTextsFrom(ctx context.Context) *ConversationTexts {
 	f, _ := ctx.Value(conversationTextsKey{}).(*ConversationTexts)
 	return f

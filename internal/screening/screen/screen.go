@@ -1,16 +1,15 @@
-// This file joins the findings about texts that are read together.
+// This file combines what the screening packages find in texts that are read together.
 
-// Package screen examines texts before they are stored and before they are shown. Package secret
-// finds passwords and keys, personal finds personal data, instruction finds text that is
-// shaped like instructions to an agent, and fingerprint finds text that repeats foreign text.
+// Package screen examines texts before they are stored and before they are shown. It combines four packages: secret
+// finds passwords and keys, personal finds personal data, instruction finds text that looks like instructions to an
+// agent, and fingerprint finds text that repeats foreign text.
 //
-// A text that is written is examined in two steps. First, a [Cleaner] replaces secrets in the text, or the text is
-// refused, so that no later step stores a secret. Then one call of [Find] examines the text that will be stored,
-// and the findings become labels. A text without labels, such as a file, is examined by [ReasonToDoubt] each time
-// it is shown.
+// A text that is written is examined in two steps. First, a [Cleaner] replaces its secrets, or the text is refused, so
+// that no later step stores a secret. Then [Find] examines the text that will be stored, and its findings become
+// labels. A text without labels, such as a file, is examined by [ReasonToDoubt] each time it is shown.
 //
-// Other packages do not import secret, personal and instruction, but call this package. Therefore a new kind of finding
-// is added in one place.
+// Other packages call this package instead of secret, personal and instruction. Therefore a new kind of finding must
+// be added only here.
 package screen
 
 import (
@@ -27,14 +26,15 @@ type PersonalKind = personal.Kind
 // PersonalKinds returns all kinds of personal data that [Find] finds.
 func PersonalKinds() []PersonalKind { return personal.AllKinds() }
 
-// Findings describes texts that are read together, such as the name, content and aliases of an entry.
+// Findings contains what [Find] has found in texts that are read together, such as the name, the content and the
+// aliases of an entry.
 type Findings struct {
 	Personal     []PersonalKind // kinds of personal data, sorted
-	Instructions []string       // rules for instructions that the texts match, sorted
+	Instructions []string       // names of the rules that the texts match because they look like instructions, sorted
 }
 
-// Find examines texts that are read together. The texts in added were added by programs, such as
-// the values of labels with the origin of the text. Find searches them for personal data only.
+// Find examines texts that are read together. The texts in added come from programs, such as the values of labels
+// about the text's origin. Find searches these only for personal data.
 func Find(texts, added []string) Findings {
 	size := 0
 	for _, text := range texts {
@@ -45,28 +45,27 @@ func Find(texts, added []string) Findings {
 	return Findings{Personal: personal.FindKinds(all), Instructions: InstructionRules(written)}
 }
 
-// RuleHidden is the rule of [InstructionRules] for characters that only a model sees.
+// RuleHidden is the rule of [InstructionRules] for characters that a model reads but a person does not see.
 const RuleHidden = instruction.RuleHidden
 
-// InstructionRules returns the rules for instructions to an agent that a text matches, sorted. It returns nil if
-// the text matches none.
+// InstructionRules returns the names of the rules that a text matches because it looks like instructions to an agent,
+// sorted. It returns nil if the text matches no rule.
 func InstructionRules(text string) []string { return instruction.Find(text) }
 
-// A DoubtReason is the reason why a text without labels needs a warning, or must not be shown to a model that did not
-// ask for it. The text of the reason completes a sentence that begins with "a part of it". An empty DoubtReason means
-// that the text may be shown.
+// A DoubtReason tells why a text without labels needs a warning, or must not be shown to a model that did not ask for
+// it. It completes a sentence that begins with "a part of it". If it is "", the text may be shown.
 type DoubtReason string
 
-// The reasons for doubt.
+// Reasons to doubt a text.
 const (
 	DoubtInstructions DoubtReason = "is shaped like instructions"
 	DoubtForeignText  DoubtReason = "repeats what others wrote, which an agent had read"
 )
 
-// ReasonToDoubt returns the reason to doubt texts that agents or strangers may have written and that are read
-// together. It is the only function that decides this for texts without labels, such as the files of
-// other layouts, past turns, profiles and annotations. For entries, see store.Entry.WhyHeld. If
-// repeats is nil, repetitions are not checked.
+// ReasonToDoubt returns the reason to doubt texts that are read together, because agents or strangers may have written
+// them. It decides this for all texts without labels: files of other layouts, past turns, profiles and annotations.
+// For entries, see store.Entry.WhyHeld. repeats reports whether a text repeats foreign text. If it is nil, this is not
+// checked.
 func ReasonToDoubt(repeats func(text string) bool, texts ...string) DoubtReason {
 	text := strings.Join(texts, "\n")
 	switch {
@@ -78,8 +77,8 @@ func ReasonToDoubt(repeats func(text string) bool, texts ...string) DoubtReason 
 	return ""
 }
 
-// DescribeInstructions describes the rules for instructions that a text matches. It returns "" if the text matches
-// none.
+// DescribeInstructions describes the rules that a text matches because it looks like instructions to an agent. It
+// returns "" if the text matches no rule.
 func DescribeInstructions(text string) string {
 	rules := InstructionRules(text)
 	if rules == nil {

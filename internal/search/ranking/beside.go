@@ -1,5 +1,5 @@
-// This file computes the contributions of neighbouring turns to a turn's score in a
-// talk.
+// This file computes how much the neighbours of a turn contribute to the score of the turn. A turn is a part of a
+// conversation between people (a talk).
 
 package ranking
 
@@ -15,27 +15,29 @@ import (
 const (
 	candidateReach = 2 // distance up to which neighbours of a candidate become candidates
 
-	neighbourReach        = 5   // distance up to which neighbours contribute
+	neighbourReach        = 5   // maximum distance of a neighbour that contributes
 	previousQuestionShare = 0.9 // share that the previous turn contributes if it is a question
 	previousTurnShare     = 0.6 // share that the previous turn contributes otherwise
 	nextTurnShare         = 0.4 // share that the next turn contributes
 	otherNeighbourShare   = 0.3 // share that other neighbours contribute
-	// Number of turns with the rarest word that must rank before turns without any query word.
+	// minRarestHolders is the number of turns with the rarest query word that must rank before all turns without any
+	// query word.
 	minRarestHolders = 2
 	// relative distance below the limit at which the highest score of a turn without query words is
 	// placed
-	limitMargin       = 1e-6
-	minNeighbourShare = 0.25 // a contribution is ignored if it is less than this share of the turn's own
+	limitMargin = 1e-6
+	// a neighbour's contribution is ignored if it is less than this share of the turn's own contribution
+	minNeighbourShare = 0.25
 )
 
-// neighbourTerm is a neighbour's contribution for a term.
+// neighbourTerm is the contribution of a neighbour to the score of a turn, for a single term.
 type neighbourTerm struct {
 	term        int
 	neighbourID uint64
 	power       float64
 }
 
-// neighbourShare returns the share that a neighbour at this distance contributes.
+// neighbourShare returns the share of its own score that a neighbour at this distance contributes.
 func neighbourShare(step int, neighbour *turn) float64 {
 	if step == -1 && !neighbour.isQuestion {
 		return previousTurnShare

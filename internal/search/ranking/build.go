@@ -28,10 +28,9 @@ type buildBatch struct {
 	analyzed chan struct{} // receives a value when all items are analyzed (buffered)
 }
 
-// FillIndex adds items, which must be in order of ID, to an empty index. If ctx is done, it
-// returns an error and the index must not be used. It leaves busy processors free for the
-// goroutines that produce the items. For runs, see [index.Index.FillEmpty]. With runs, all
-// items must be Late.
+// FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
+// error, and the index must not be used. FillIndex leaves busy processors free for the goroutines that produce the
+// items. If the index is built in runs (see [index.Index.FillEmpty]), all items must be Late.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],
@@ -40,10 +39,11 @@ func (r *Scorer) FillIndex(
 ) error {
 	most := max(1, min(runtime.GOMAXPROCS(0)-busyProcessors, maxWorkers))
 	toAnalyze := make(chan *buildBatch, batchesAhead*most)
-	// the same batches, in the order of the items, for the goroutine that adds them to the index
+	// the same batches in the order of the items (a single goroutine adds them to the index)
 	toPut := make(chan *buildBatch, batchesAhead*most)
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
-	var failed error                                               // set before toPut is closed
+	// error of the sequence of items (set before toPut is closed)
+	var failed error
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
@@ -68,7 +68,7 @@ func (r *Scorer) FillIndex(
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
 			for i := range b.docs {
-				if ctx.Err() == nil { // if ctx is done, the documents may be incomplete
+				if ctx.Err() == nil { // do not add documents, because they may be incomplete if ctx is done
 					yield(&b.docs[i])
 				}
 			}
@@ -112,8 +112,8 @@ func groupIntoBatches(
 	return nil
 }
 
-// analyzeBatches analyzes the items of the batches. If withOwnAnalyzer is set, it uses a new analyzer
-// instead of the scorer's. Once ctx is done, it passes batches on unanalyzed.
+// analyzeBatches analyzes the items of the batches. If withOwnAnalyzer is set, it uses a new analyzer instead of the
+// scorer's. As soon as ctx is done, it passes the remaining batches on without analysis.
 func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, withOwnAnalyzer bool) {
 	if withOwnAnalyzer {
 		r = New(r.name, r.index)

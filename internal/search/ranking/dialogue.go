@@ -18,30 +18,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Parameters for dialogues. A turn is short, and its subject is often mentioned only in earlier
-// turns.
+// These parameters adjust the scores of dialogues. A turn is short, and often only earlier turns mention its subject.
 const (
-	maxCheckedHits = 10 // number of best hits that are checked for dialogues (without any, scores are not adjusted)
-	minCandidates  = 30 // minimum number of candidates: the best hits without adjustment
+	// number of best hits among which dialogues are looked for (if there are none, scores are not adjusted)
+	maxCheckedHits = 10
+	minCandidates  = 30 // minimum number of hits whose scores are adjusted
 
 	factorSpeaker  = 1.5 // the query names the speaker
 	factorQuestion = 0.8 // the turn ends in a question
-	factorTime     = 1.3 // if the query asks for a time and the turn mentions a time
-	factorProgram  = 0.7 // a program wrote the turn, and the query does not ask for that
+	factorTime     = 1.3 // the query asks for a time, and the turn mentions a time
+	factorProgram  = 0.7 // a program wrote the turn, and the query does not ask for texts by programs
 
 	// Weights of query terms.
 	weightSpeaker = 0.5   // the speaker's name, because factorSpeaker already counts it
-	minTermShare  = 0.001 // minimum share of English texts with a term at which its weight in a chat is reduced
+	minTermShare  = 0.001 // share of English texts that have a term; above it, the term's weight in a chat is reduced
 )
 
 // candidateCount returns the number of hits to fetch from the index if limit turns are wanted.
 func candidateCount(limit int) int { return max(minCandidates, limit+limit/2) }
 
-// dialogueKinds are the kinds of dialogue among the hits that affect the ranking.
+// dialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
+// distinguished.
 type dialogueKinds struct {
-	hasTalks          bool // turns of talks
-	hasChats          bool // turns of programs, if the query does not ask for these
-	hasWholeDialogues bool // whole dialogues
+	hasTalks          bool // there are turns of talks
+	hasChats          bool // there are turns that programs wrote, and the query does not ask for texts by programs
+	hasWholeDialogues bool // there are whole dialogues
 }
 
 // findDialogueKinds returns the kinds of dialogue among the hits.
@@ -59,8 +60,8 @@ func (v *View) findDialogueKinds(p *Plan, found []index.Hit) (s dialogueKinds) {
 	return s
 }
 
-// rescoreDialogues ranks the candidates again with the adjustments for dialogues. The candidates are
-// the hits of the index and their nearest neighbours.
+// rescoreDialogues adjusts the scores of the candidates for dialogues, and ranks them again. The candidates are the
+// hits of the index and the nearest neighbours of the hits.
 func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
 	p.stretchRanked = nil
 	if p.foundKinds.hasWholeDialogues {
@@ -86,13 +87,13 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 	)
 	for _, i := range d.candidates {
 		if len(hits) == limit && d.neighbourhood[i].scoreBound < hits[limit-1].Score {
-			break // all remaining candidates have a lower bound, so none can be among the hits
+			break // the upper bounds of all remaining candidates are lower, so that none of them can be among the hits
 		}
 		d.explainScore(i, a)
 		h := index.Hit{ID: d.neighbourhood[i].id, Score: a.score}
 		isLow := len(hits) == limit && h.Score < hits[limit-1].Score
 		if h.Score <= 0 || isLow {
-			continue // the bound decides, so the entry need not be read
+			continue // the entry need not be read, because its upper bound is too low
 		}
 		h.Data = d.itemAt(i)
 		if len(hits) == limit && order(hits[limit-1], h) < 0 {
@@ -105,39 +106,39 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 	return hits
 }
 
-// dialogue has the data for the adjustments: the candidates and their neighbours.
+// dialogue contains the candidates and their neighbours, and the data that the adjustments of scores need.
 type dialogue struct {
 	view          *View
 	plan          *Plan
-	candidates    []int       // ascending indexes in places
-	neighbourhood []candidate // sorted by ID (consecutive around each candidate)
+	candidates    []int       // indexes in neighbourhood, ascending
+	neighbourhood []candidate // candidates and neighbours, sorted by ID (the neighbours of a candidate are next to it)
 	termScores    index.TermScores
-	isDateTerm    []bool    // which of the query's terms are dates; dates in neighbours do not count
-	speakers      []speaker // speakers looked up so far, usually few
+	isDateTerm    []bool    // for each term of the query, whether it is a date (dates in neighbours do not count)
+	speakers      []speaker // speakers that were looked up so far (usually few)
 
 	cachedRarities []float64 // weight of each term in a chat (nil until needed)
 
-	ids           []uint64       // scratch
+	ids           []uint64       // reused memory
 	stretchFinder *stretchFinder // nil until needed
 	spareAccount  scoreAccount
 }
 
-// candidate is an entry, or an ID without an entry.
+// candidate is an entry that may become a hit, or a neighbour of such an entry. It may also be an ID that no entry
+// has.
 type candidate struct {
 	id           uint64
-	termScores   []float64 // unadjusted contribution of each term (nil if the entry is not in the index)
-	maxTermScore float64   // largest of scores
-	scoreBound   float64   // upper bound of the score, set for candidates
+	termScores   []float64 // contribution of each term before adjustment (nil if the entry is not in the index)
+	maxTermScore float64   // largest of termScores
+	scoreBound   float64   // upper bound of the adjusted score (not set for neighbours)
 	item         Item      // nil until it is read
-	turn         *turn     // nil until it is read, noTurn if the plan excludes the entry
+	turn         *turn     // nil until it is read (noTurn if the plan excludes the entry)
 }
 
-// spareDialogues are reused, because a dialogue has some 50 kB.
+// spareDialogues contains dialogues for reuse, because a dialogue has a size of about 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 
-// newDialogue looks up the hits and their neighbours. It also makes the nearest
-// neighbours candidates. The caller may release the result once nothing refers to a
-// part of it.
+// newDialogue looks up the hits and their neighbours. The nearest neighbours become candidates as well. The caller may
+// release the result as soon as nothing refers to a part of it.
 func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
 	t.view, t.plan = v, p
@@ -216,7 +217,7 @@ func (t *dialogue) scoreBound(i int) float64 {
 	return sum
 }
 
-// release puts the dialogue back into spareDialogues.
+// release puts the dialogue into spareDialogues.
 func (t *dialogue) release() {
 	clear(t.speakers)
 	t.termScores.Release()
@@ -233,8 +234,8 @@ func (t *dialogue) release() {
 	spareDialogues.Put(t)
 }
 
-// readTurn reads the turn with index i. This may read a file, so it is done only when needed:
-// most neighbours do not contribute.
+// readTurn reads the turn with index i in neighbourhood. This may read a file. It is called only when the turn is
+// needed, because most neighbours do not contribute.
 func (t *dialogue) readTurn(i int) *candidate {
 	n := &t.neighbourhood[i]
 	if n.turn != nil {
@@ -253,7 +254,7 @@ func (t *dialogue) readTurn(i int) *candidate {
 	return n
 }
 
-// itemAt returns the item with index i, or nil if it cannot be read.
+// itemAt returns the item with index i in neighbourhood, or nil if the item cannot be read.
 func (t *dialogue) itemAt(i int) Item {
 	n := &t.neighbourhood[i]
 	if n.item == nil {
@@ -266,7 +267,7 @@ func (t *dialogue) itemAt(i int) Item {
 	return n.item
 }
 
-// findIndex returns the index of this ID in places.
+// findIndex returns the index of the ID in neighbourhood.
 func (t *dialogue) findIndex(id uint64) int {
 	i, _ := slices.BinarySearchFunc(
 		t.neighbourhood,
@@ -276,18 +277,18 @@ func (t *dialogue) findIndex(id uint64) int {
 	return i
 }
 
-// eachNeighbour calls fn for each neighbour of a turn within the distance reach. A neighbour is a turn that the plan
-// selects, that was created within an hour of the turn, and that belongs to the same session, if both have a session.
-// Consecutive turns have consecutive IDs, and entries between them that are not turns are skipped. If isWorthwhile is
-// not nil and returns false for a candidate, the candidate is skipped without being read. If the entry is not a turn,
-// fn is not called.
+// eachNeighbour calls fn for each neighbour of a turn whose distance is at most reach. A neighbour is a turn that the
+// plan selects and that was created at most an hour before or after the turn. If both turns have a session, it must be
+// the same. Consecutive turns have consecutive IDs, but entries between them that are not turns are skipped. If
+// isWorthwhile is not nil and returns false for a candidate, this candidate is skipped without being read. If the
+// given entry is not a turn, fn is not called.
 func (t *dialogue) eachNeighbour(
 	i, reach int,
 	isWorthwhile func(n *candidate, step int) bool,
 	fn func(n *candidate, step int),
 ) {
 	if !t.plan.foundKinds.hasTalks {
-		return // decide without reading the entry
+		return // skip the neighbour without reading its entry
 	}
 	own := t.readTurn(i)
 	if own.turn.kind != analysis.TurnOfTalk {
@@ -316,12 +317,13 @@ func (t *dialogue) eachNeighbour(
 	}
 }
 
-// scoreAccount explains the score of an entry. The score is the sum of the terms' contributions,
-// including those from the best stretch (the part of a long text with the most query
-// words), each multiplied by its weight. The sum is multiplied by all factors.
+// scoreAccount explains the score of an entry. The score is a sum, multiplied by all factors. The sum consists of the
+// terms' contributions and the contributions from the best stretch (the part of a long text with the most query
+// words). Each contribution is multiplied by the weight of its term.
 type scoreAccount struct {
-	termScores    []float64       // contribution of each term
-	fourthPowers  []float64       // sums of fourth powers for each term, for a turn in a talk
+	termScores []float64 // contribution of each term
+	// for each term, a sum of fourth powers (only for a turn in a talk; see combineNeighbours)
+	fourthPowers  []float64
 	neighbours    []neighbourTerm // contributions of neighbours
 	stretchScores []float64       // contribution of each term in the best stretch (may be nil)
 	weights       []float64       // weight of each term in this entry (nil means 1)
@@ -374,9 +376,9 @@ func (t *dialogue) explainScore(i int, a *scoreAccount) {
 	t.limitNeighbourOnly(i, own, a)
 }
 
-// termRarities returns each term's weight in a chat with a program, which usually has many
-// subjects. The weight is the square root of the term's information, relative to a term
-// that occurs in 1 out of 1,000 English texts.
+// termRarities returns the weight of each term in a chat with a program, because such a chat usually has many
+// subjects. The weight is the square root of the term's information, relative to a term that occurs in 1 out of 1,000
+// English texts.
 func (t *dialogue) termRarities() []float64 {
 	if t.cachedRarities == nil {
 		for _, term := range t.termScores.Terms {
@@ -387,8 +389,8 @@ func (t *dialogue) termRarities() []float64 {
 	return t.cachedRarities
 }
 
-// bestStretch returns each term's contribution in an entry's best stretch, or nil if no
-// stretch is good enough. The result is valid until the next call.
+// bestStretch returns the contribution of each term in an entry's best stretch. It returns nil if no stretch scores
+// high enough. The result is valid until the next call.
 func (t *dialogue) bestStretch(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.neighbourhood[i].maxTermScore == 0 {
@@ -400,7 +402,7 @@ func (t *dialogue) bestStretch(i int) []float64 {
 	return t.stretchFinder.findBest(t.view.itemTokens(it), t.termScores.Gains)
 }
 
-// appendFactors appends the factors for a candidate's score. terms are the terms' contributions.
+// appendFactors appends the factors by which a candidate's score is multiplied. terms are the terms' contributions.
 func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []scoreFactor) []scoreFactor {
 	switch own.turn.kind {
 	case analysis.TurnOfChat:
@@ -427,10 +429,10 @@ func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []scoreFact
 	return fs
 }
 
-// termCoverage returns the fraction of the query's terms, not counting dates, that contribute
-// to the score. The result is above 0, because a match of only a date counts as half a
-// term. The factor for the score is its fourth root by two square roots, because a
-// general power is five times slower and not identical on all machines.
+// termCoverage returns the fraction of the query's terms, not counting dates, that contribute to the score. The result
+// is never 0: if only a date matches, it counts as half a term. The factor for the score is the fourth root of the
+// fraction. It is computed as two square roots, because a general power is five times slower and not identical on all
+// machines.
 func (t *dialogue) termCoverage(terms []float64) float64 {
 	has, all := 0, 0
 	for k, given := range terms {
@@ -453,8 +455,7 @@ type speaker struct {
 	weights []float64 // weight of each term in the speaker's turns (nil if the query does not name the speaker)
 }
 
-// findSpeaker returns the data of the speaker with this name. The query names the speaker if it
-// has a word of the name.
+// findSpeaker returns the speaker with this name. The query names the speaker if it contains a word of the name.
 func (t *dialogue) findSpeaker(name unique.Handle[string]) *speaker {
 	for i := range t.speakers {
 		if t.speakers[i].name == name {

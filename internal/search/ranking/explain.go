@@ -1,4 +1,4 @@
-// This file explains scores.
+// This file explains the score of a hit.
 
 package ranking
 
@@ -21,8 +21,8 @@ type Explanation struct {
 // A TermScore is a term's contribution to a score.
 type TermScore struct {
 	index.TermScore
-	Word   string       // the word of the query, if the term is different from the word
-	Fields []FieldScore // parts of Score (nil for Seed without recency)
+	Word   string       // the word in the query (empty if it is equal to the term)
+	Fields []FieldScore // parts of Score by field (nil for the ranking Seed without recency)
 }
 
 // A FieldScore is the part of a term's score that comes from a certain field.
@@ -31,8 +31,8 @@ type FieldScore struct {
 	TF, Score float64
 }
 
-// ExplainUnadjusted explains the score that the index computes without adjustments. It returns nil if
-// the document does not exist.
+// ExplainUnadjusted explains the score that the index computes, before adjustments. It returns nil if the document
+// does not exist.
 func (v *View) ExplainUnadjusted(p *Plan, id uint64) *Explanation {
 	x, ok := v.searcher.Explain(id, p.indexQuery.Terms)
 	if !ok {
@@ -84,7 +84,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 		texts[i] = t.Term
 	}
 	fields := v.itemFields(it)
-	var counts [][]int // by field and term
+	var counts [][]int // occurrences by field and term
 	for _, f := range fields {
 		counts = append(counts, v.scorer.queryAnalyzer.CountTerms(v.ctx, f.Text, texts))
 	}
@@ -118,7 +118,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	}
 }
 
-// applyFactors multiplies a term's score by the factors. It adds each difference as a field.
+// applyFactors multiplies a term's score by the factors. It adds the difference that each factor makes as a field.
 func applyFactors(t *TermScore, factors []scoreFactor) {
 	for _, f := range factors {
 		if more := t.Score*f.multiplier - t.Score; more != 0 {
@@ -128,8 +128,8 @@ func applyFactors(t *TermScore, factors []scoreFactor) {
 	}
 }
 
-// fieldScores divides a term's score among the fields that have the term, in proportion to
-// the term's weighted frequencies. Fields with the same name are combined.
+// fieldScores divides a term's score among the fields that contain the term. The shares are proportional to the term's
+// weighted frequencies. Fields with the same name are combined.
 func fieldScores(score float64, fields []analysis.Field, counts [][]int, i int) []FieldScore {
 	var fs []FieldScore
 	sum := 0.0

@@ -1,4 +1,4 @@
-// This file fuses rankings.
+// This file combines several rankings into one (reciprocal rank fusion).
 
 package ranking
 
@@ -12,9 +12,8 @@ import (
 // and individual Rank Learning Methods", 2009.
 const fuseK = 60
 
-// FuseRankings sums 1/(60+rank) for each element over the rankings, and returns the elements
-// ordered by their sums, and the sums. Elements with equal sums keep the order of the first
-// ranking that has them.
+// FuseRankings computes the sum of 1/(60+rank) over the rankings for each element. It returns the elements in order of
+// their sums, and the sums. Elements with equal sums are in the order of the first ranking that contains them.
 func FuseRankings[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
 	scores = map[T]float64{}
 	for _, r := range rankings {

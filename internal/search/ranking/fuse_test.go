@@ -1,4 +1,4 @@
-// Compares fused rankings with some worked out by hand.
+// This file compares fused rankings with rankings that were calculated by hand.
 
 package ranking
 
@@ -11,17 +11,16 @@ func TestFuse(t *testing.T) {
 	for _, tt := range []struct {
 		a, b, want string
 	}{
-		// a is worth 1/61 + 1/62, c 1/63 + 1/61, b 1/62, d 1/64.
+		// The sum of a is 1/61 + 1/62, of c 1/63 + 1/61, of b 1/62, and of d 1/64.
 		{"a b c d", "c a", "a c b d"},
-		// x is worth 1/61 + 1/63 = .03227, y 1/62 + 1/61 = .03252, z 1/63 + 1/62
-		// = .03200.
+		// The sum of x is 1/61 + 1/63 = .03227, of y 1/62 + 1/61 = .03252, and of z 1/63 + 1/62 = .03200.
 		{"x y z", "y z x", "y x z"},
-		// The ends gain more than the middle loses: 1/61 + 1/63 > 2/62.
+		// The first and the last rank together are worth more than two middle ranks: 1/61 + 1/63 > 2/62.
 		{"a b c", "c b a", "a c b"},
 		{"a b", "", "a b"},
 		{"", "b a", "b a"},
 		{"", "", ""},
-		// Equal worth: as met.
+		// Elements with equal sums are in the order of the first ranking that contains them.
 		{"a b", "c d", "a c b d"},
 	} {
 		if got, _ := FuseRankings(strings.Fields(tt.a), strings.Fields(tt.b)); strings.Join(got, " ") != tt.want {

@@ -1,5 +1,5 @@
-// This file defines keywords: terms for the values that filters select by, so that the
-// index can evaluate filters without reading items. They do not affect scores.
+// This file defines keywords. A keyword is a term for the value of a property that a filter can require. With
+// keywords, the index can evaluate the filter without reading items. Keywords do not affect scores.
 
 package ranking
 
@@ -8,7 +8,7 @@ import "strings"
 // keywordPrefix is the prefix of keywords. Words of texts never contain this character.
 const keywordPrefix = "="
 
-// Keyword returns the term of documents that have this value for this key.
+// Keyword returns the term of all documents whose property key has this value.
 func Keyword(key, value string) string { return keywordPrefix + key + "\x00" + value }
 
 func isKeyword(term string) bool { return strings.HasPrefix(term, keywordPrefix) }

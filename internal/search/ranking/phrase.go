@@ -1,4 +1,4 @@
-// This file finds phrases in fields.
+// This file finds phrases in the fields of items.
 
 package ranking
 
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// fieldWords has a field's words and the positions of each word.
+// fieldWords contains the words of a field and the positions of each word.
 type fieldWords struct {
 	words     []string
 	positions map[string][]int

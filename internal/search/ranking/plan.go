@@ -24,12 +24,13 @@ type Query struct {
 	Spans        []Span // documents created in these spans rank higher
 	NoCorrection bool   // do not correct misspelt words
 
-	Conditions        []index.TermCondition // conditions that the index can evaluate
-	CreatedRange      *index.TimeRange      // range of creation times (may be nil)
-	AcceptDocument    func(id uint64) bool  // all conditions, including Conditions and CreatedRange (may be nil)
-	HasMoreConditions bool                  // AcceptDocument has conditions that are not in Conditions or CreatedRange
-	// factor above 0 and at most 1 for a document's score, depending on its age (may be
-	// nil)
+	Conditions   []index.TermCondition // conditions of the filter that the index can evaluate
+	CreatedRange *index.TimeRange      // range of creation times (may be nil)
+	// reports whether the document meets all conditions, including Conditions and CreatedRange (may be nil)
+	AcceptDocument func(id uint64) bool
+	// AcceptDocument also checks conditions that are not in Conditions or CreatedRange
+	HasMoreConditions bool
+	// returns the factor by which a document's score is multiplied for its age, above 0 and at most 1 (may be nil)
 	RecencyFactor func(id uint64) float64
 }
 
@@ -39,7 +40,7 @@ type Span struct{ From, To time.Time }
 // A Term is a word of a query and the term to search for.
 type Term struct {
 	Word, Term string
-	Corrected  bool // the word is in no document, and the term differs from it by a single typing error
+	Corrected  bool // no document contains the word, so that Term is a word that differs by a single typing error
 }
 
 // A WordClause is a required or excluded word or phrase of a query.
@@ -54,31 +55,32 @@ type WordClause struct {
 type Plan struct {
 	HasNoWords bool // the query lacks words to rank by, so the newest documents are returned
 	Words      []Term
-	StopWords  bool // the query has only stop words, so they are searched
+	StopWords  bool // the query consists of stop words only, so that they are searched
 	Clauses    []WordClause
 
-	// indexQuery is the query of the index, without a limit. Its AcceptDocument has the conditions that
-	// the index cannot evaluate.
+	// indexQuery is the query for the index, without a limit. Its AcceptDocument checks the conditions that the index
+	// cannot evaluate.
 	indexQuery index.Query
 
-	isSeed         bool                 // for the ranking Seed
-	asksForTime    bool                 // the query asks for a time
-	asksProgram    bool                 // the query addresses a program
-	foundKinds     dialogueKinds        // kinds of dialogue among the last search's best hits
-	stretchRanked  []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
-	acceptDocument func(id uint64) bool // filter and clauses (may be nil)
+	isSeed      bool          // the ranking is Seed
+	asksForTime bool          // the query asks for a time
+	asksProgram bool          // the query asks for texts by programs
+	foundKinds  dialogueKinds // kinds of dialogue among the best hits of the last search
+	// IDs of the last search's hits for which the best stretch was computed, ascending
+	stretchRanked  []uint64
+	acceptDocument func(id uint64) bool // evaluates the filter and the clauses (may be nil)
 
-	// neighbourOnlyLimit is the last search's limit for the score of a turn if only its
-	// neighbours have query words. 0 means no limit.
+	// neighbourOnlyLimit is the highest score, in the last search, for a turn without query words whose neighbours
+	// have query words. 0 means no limit.
 	neighbourOnlyLimit float64
 }
 
-// englishPrior returns the prior of a term for ordinary English.
+// englishPrior returns the assumed frequency of a term, which is the term's frequency in ordinary English.
 func englishPrior(term string) index.Prior {
 	return index.Prior{N: priorTexts, DF: priorTexts * analysis.EnglishShare(term)}
 }
 
-// HasTerms reports whether there is any term to rank by.
+// HasTerms reports whether the plan has terms by which entries can be ranked.
 func (p *Plan) HasTerms() bool { return len(p.indexQuery.Terms) > 0 }
 
 // LookupTerms returns the terms that a query may look up in an index, including all values of the
@@ -104,7 +106,7 @@ func LookupTerms(ranking string, q Query, keys []string) *analysis.TermSet {
 	return analysis.NewTermSet(terms, prefixes)
 }
 
-// scanStats records look-ups of terms that the choice does not contain.
+// scanStats records look-ups of terms that a scan did not collect because they are not in choice.
 type scanStats struct {
 	searcher  *index.Searcher
 	choice    *analysis.TermSet
@@ -115,7 +117,7 @@ type scanStats struct {
 	terms, prefixes []string
 }
 
-// missTerm records that a term was looked up that is not part of the choice.
+// missTerm records that a term was looked up that is not in choice.
 func (s *scanStats) missTerm(term string) {
 	s.hasMissed.Store(true)
 	if s.choice == nil {
@@ -123,7 +125,7 @@ func (s *scanStats) missTerm(term string) {
 	}
 }
 
-// missPrefix is like missTerm for all terms with a prefix.
+// missPrefix is like missTerm, for all terms with a prefix.
 func (s *scanStats) missPrefix(prefix string) {
 	s.hasMissed.Store(true)
 	if s.choice == nil {
@@ -189,7 +191,7 @@ func (v *View) MakePlan(q Query) *Plan {
 	}
 	p.Words, p.indexQuery.Terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		// A repeated word counts more, but in a question less so than in a long text.
+		// A repeated word gets a greater weight. The increase is smaller in a question than in a long text.
 		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
 		if len(ws) < minLongQueryWords {
 			weight = math.Sqrt(weight)
@@ -336,7 +338,7 @@ func (v *View) addClause(p *Plan, asked analysis.QueryClause) {
 	}
 }
 
-// Accepts reports whether the filter and the clauses of the query select a document.
+// Accepts reports whether the filter and the clauses of the query select the document.
 func (p *Plan) Accepts(id uint64) bool { return p.acceptDocument == nil || p.acceptDocument(id) }
 
 // acceptBoth returns a function that reports whether a and b return true. a may be nil.

@@ -1,4 +1,4 @@
-// Tests of which lists of entries a plan reads.
+// This file tests how often a search makes a list of all entries with a word.
 
 package ranking
 
@@ -31,7 +31,8 @@ func (n *note) FillText(t *Text) { *t = Text{ID: n.id, Labels: t.Labels[:0], Con
 
 func (n *note) Keywords() []string { return nil }
 
-// A search makes no list of all entries with a word if the index evaluates the clause.
+// TestClausesInTheIndexMakeNoLists checks that a search makes no list of all entries with a word if the index can
+// evaluate the clause.
 func TestClausesInTheIndexMakeNoLists(t *testing.T) {
 	r := New(Oxbow, nil)
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {

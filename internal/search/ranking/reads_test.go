@@ -1,4 +1,4 @@
-// Tests of how many items a search reads.
+// This file tests how many items a search reads.
 
 package ranking
 
@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// chat is an item that is a whole chat with a program, and read when it is needed.
+// chat is an item that contains a whole chat with a program. It is not stored in the index, but read when it is
+// needed.
 type chat struct {
 	Memo
 	id uint64
@@ -28,8 +29,8 @@ func (c *chat) FillText(t *Text) {
 
 func (c *chat) Keywords() []string { return nil }
 
-// A search for chats reads each item once at most, and fewer than it ranks: those that it
-// returns and those whose best stretch may lift them among these.
+// TestReads checks that a search for chats reads each item at most once. It must read only the hits and the items
+// whose best stretch could make them hits, which are fewer than it ranks.
 func TestReads(t *testing.T) {
 	r := New(Oxbow, nil)
 	const n = 200
@@ -49,7 +50,7 @@ func TestReads(t *testing.T) {
 		}
 	}
 	reads := map[uint64]int{}
-	for range 2 { // the second knows that it finds chats
+	for range 2 { // the second search already knows that the index contains chats
 		clear(reads)
 		v := r.View(context.Background(), func(id uint64) Item {
 			reads[id]++

@@ -1,9 +1,8 @@
-// This file answers a query from a temporary index that has only the query's terms.
+// This file answers a query from a temporary index that contains only the terms of the query.
 //
-// To find out these terms, the query is planned with an empty index that records all
-// look-ups. Then all items are scanned for the terms. The resulting index returns the same
-// hits and scores as the complete index, because the lengths of documents include all their
-// words.
+// To find these terms, the query is first planned with an empty index that records all look-ups. Then all items are
+// scanned for the terms. The resulting index returns the same hits and scores as the complete index, because the
+// length of a document counts all of its words.
 
 package ranking
 
@@ -22,7 +21,7 @@ import (
 // scanBatch is the number of items that a worker scans at a time.
 const scanBatch = 512
 
-// ScanItems returns a view of an index with only the chosen terms. Items must be in order of ID.
+// ScanItems returns a view of an index that contains only the terms in choice. The items must be in order of ID.
 func ScanItems(ctx context.Context, ranking string, items []Item, choice *analysis.TermSet) (*View, error) {
 	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
 	var next atomic.Int64
@@ -44,8 +43,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, choice *analys
 		return nil, err
 	}
 	p := FormulaParams(ranking)
-	// Count documents without terms, because a scan stores only the chosen terms, and the text of
-	// such a document has other terms.
+	// Count documents without terms. The text of such a document may contain terms that were not scanned for.
 	p.CountEmpty = true
 	r := New(ranking, index.New(p))
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
@@ -70,28 +68,28 @@ func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
 }
 
-// HasMissingTerms reports whether terms were looked up that the scan did not include. Results of the
-// view must then be discarded.
+// HasMissingTerms reports whether terms were looked up for which the items were not scanned. In this case, the results
+// of the view must be discarded.
 func (v *View) HasMissingTerms() bool {
 	s, ok := v.stats.(*scanStats)
 	return ok && s.hasMissed.Load()
 }
 
-// RequireAllDocuments marks the scan as insufficient if the plan needs the documents that a scan for
-// Seed leaves out.
+// RequireAllDocuments marks the scan as insufficient if the plan needs documents that a scan for the ranking Seed
+// leaves out.
 func (v *View) RequireAllDocuments(p *Plan) {
 	if s, ok := v.stats.(*scanStats); ok && p.isSeed {
 		s.hasMissed.Store(true)
 	}
 }
 
-// scanner searches items for terms. It finds the terms that [Scorer.AnalyzeItem] would find.
-// Only one goroutine may use a scanner.
+// scanner searches items for the chosen terms. It finds a term exactly if [Scorer.AnalyzeItem] would. Only one
+// goroutine may use a scanner.
 type scanner struct {
 	choice        *analysis.TermSet
-	finder        *analysis.TermFinder // nil for Seed
-	wantsDates    bool                 // a term may be a date of an item
-	wantsKeywords bool                 // a term may be a keyword
+	finder        *analysis.TermFinder // nil for the ranking Seed
+	wantsDates    bool                 // the chosen terms may include the date of an item
+	wantsKeywords bool                 // the chosen terms may include a keyword
 	buffer        Buffer
 	terms         []index.Term // memory for the terms of many documents
 }
@@ -114,8 +112,8 @@ func newScanner(ranking string, c *analysis.TermSet) *scanner {
 	return sc
 }
 
-// scanItems returns the items' documents with the wanted terms. For Seed, it leaves out documents
-// without words, because Seed does not count such documents. If ctx is done, it returns early.
+// scanItems returns the documents of the items, with the chosen terms only. For the ranking Seed, it leaves out
+// documents without words, because Seed does not count them. If ctx is done, it returns early.
 func (sc *scanner) scanItems(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	t := &sc.buffer.text
@@ -148,7 +146,7 @@ func (sc *scanner) scanItems(ctx context.Context, items []Item) []index.Document
 	return docs
 }
 
-// addWantedTerms adds those terms to d that are wanted.
+// addWantedTerms adds to d the terms that were chosen.
 func (sc *scanner) addWantedTerms(d *index.Document, terms []string, tf uint16) {
 	for _, t := range terms {
 		if sc.choice.Has(t) {
@@ -157,8 +155,7 @@ func (sc *scanner) addWantedTerms(d *index.Document, terms []string, tf uint16) 
 	}
 }
 
-// setSeedWords sets d to a text's words for Seed. It returns false if the text has no
-// words.
+// setSeedWords sets d to the words of a text for the ranking Seed. It returns false if the text has no words.
 func (sc *scanner) setSeedWords(t *Text, d *index.Document) bool {
 	sc.buffer.words = seedWords(sc.buffer.words[:0], t)
 	d.Len = index.OneTF * uint32(len(sc.buffer.words))

@@ -1,5 +1,4 @@
-// This file implements scorers, which convert items to documents and have the index of
-// these.
+// This file implements the scorer. It converts items to documents, and maintains the index of these documents.
 
 package ranking
 
@@ -15,21 +14,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// The rankings. They are documented in package oxbow.
+// These are the names of the rankings. The package oxbow documents them.
 const (
 	Oxbow = "oxbow"
 	Seed  = "seed"
 )
 
-// The parameters of Oxbow were tuned on LongMemEval, LoCoMo, QMSum and SciFact. The command
-// "quality" of the bench module measures the results with these parameters.
+// These are the parameters of the ranking Oxbow. They were tuned on LongMemEval, LoCoMo, QMSum and SciFact. The
+// command "quality" of the bench module measures the results with these parameters.
 const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.75
 
-	// turnPadding is added to the length of a turn in a talk. Without it, b = 0.75 would
-	// count differences in length too much, because people talk in short turns and not
-	// because a turn has only the relevant words.
+	// turnPadding is added to the length of a turn in a talk. Without it, the parameter b = 0.75 would count
+	// differences in length too much: a turn is short because people talk in short turns, and not because it contains
+	// only relevant words.
 	turnPadding = 16 * index.OneTF
 
 	// Weights of a word, in sixteenths.
@@ -37,34 +36,34 @@ const (
 	weightAlias     = 32
 	weightLabel     = 16
 	weightContent   = 16
-	weightAssistant = 2 // text of a program in a chat
+	weightAssistant = 2 // a text that a program wrote in a chat
 	weightDate      = 16
 
-	// Weights of query terms other than ordinary words, whose weight is 1.
+	// These are the weights of query terms that are not ordinary words. The weight of an ordinary word is 1.
 	weightCorrected = 0.8 // a corrected word
 	weightQueryDate = 1   // a date in the query
-	weightPrefix    = 0.8 // a word with a prefix of the query
-	maxPrefixWords  = 32  // maximum number of words for a prefix
-	maxDateTerms    = 31  // maximum number of days, months or years for a date expression
-	// minimum number of words at which a query is treated as a text, in which repeated
-	// words show its subject
+	weightPrefix    = 0.8 // a word that begins with a prefix in the query
+	maxPrefixWords  = 32  // maximum number of words that a prefix stands for
+	maxDateTerms    = 31  // maximum number of days, months or years that a date expression stands for
+	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
-	// priorTexts is the number of texts in the prior of a query word (its assumed
-	// general frequency). It is about the size of a small memory.
+	// priorTexts is the number of texts from which the assumed frequency of a query word was determined. It is about
+	// the number of entries in a small memory.
 	priorTexts = 300
 )
 
-// A Scorer implements a ranking. It converts text to terms and has the index of these.
+// Scorer implements a ranking. It converts texts to terms, and maintains the index of these terms.
 type Scorer struct {
-	name             string
-	index            *index.Index
-	queryAnalyzer    *analysis.Analyzer // analyzes queries (nil for Seed)
-	documentAnalyzer *analysis.Analyzer // analyzes documents, so that queries do not wait for a document's analysis
-	foundDialogues   atomic.Bool        // the last search found parts of dialogues
+	name          string
+	index         *index.Index
+	queryAnalyzer *analysis.Analyzer // analyzes queries (nil for the ranking Seed)
+	// analyzes documents (separate, so that a query does not wait for the analysis of a document)
+	documentAnalyzer *analysis.Analyzer
+	foundDialogues   atomic.Bool // the last search found parts of dialogues
 }
 
-// New returns the scorer of a ranking with index x. If x is nil, it creates an empty index.
+// New returns the scorer of a ranking for the index x. If x is nil, New creates an empty index.
 func New(name string, x *index.Index) *Scorer {
 	if x == nil {
 		x = index.New(FormulaParams(name))
@@ -76,8 +75,8 @@ func New(name string, x *index.Index) *Scorer {
 	return r
 }
 
-// Index returns the index. The Data of each document is an [Item], or nil if the function passed to
-// [Scorer.View] reads the item.
+// Index returns the index. The Data of each document is an [Item], or nil if the item is read by the function that is
+// passed to [Scorer.View].
 func (r *Scorer) Index() *index.Index { return r.index }
 
 // FormulaParams returns the parameters of a ranking's formula.
@@ -88,15 +87,15 @@ func FormulaParams(ranking string) index.Params {
 	return index.Params{K1: oxbowK1, B: oxbowB}
 }
 
-// Buffer is memory that several calls of AnalyzeItem reuse.
+// Buffer is memory that calls of AnalyzeItem reuse.
 type Buffer struct {
 	text   Text
 	fields []analysis.Field
 	words  []string
 }
 
-// AnalyzeItem sets d to the document of an item, except Data. It reuses the memory of d. If ctx
-// is done, it returns early and d must not be used.
+// AnalyzeItem sets d to the document of an item, except for Data. It reuses the memory of d. If ctx is done, it
+// returns early, and d must not be used.
 func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b *Buffer) {
 	t := &b.text
 	it.FillText(t)
@@ -107,7 +106,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 		b.words = seedWords(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // documents without words are not counted
+			return // Seed does not count documents without words
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -122,7 +121,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	}
 }
 
-// seedWords appends the terms of a text for Seed.
+// seedWords appends the terms of a text for the ranking Seed.
 func seedWords(words []string, t *Text) []string {
 	words = text.AppendCrabtalkTerms(words, t.Content)
 	for _, a := range t.Aliases {
@@ -131,7 +130,7 @@ func seedWords(words []string, t *Text) []string {
 	return words
 }
 
-// lengthPadding returns the number that Oxbow adds to the length of a text.
+// lengthPadding returns the number that the ranking Oxbow adds to the length of a text.
 func lengthPadding(t *Text) uint32 {
 	if analysis.IsTalkTurn(t.Content) {
 		return turnPadding
@@ -139,7 +138,7 @@ func lengthPadding(t *Text) uint32 {
 	return 0
 }
 
-// appendFields appends the fields of a text for Oxbow.
+// appendFields appends the fields of a text for the ranking Oxbow.
 func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
 	fs = append(fs, analysis.Field{Name: "name", Text: t.Name, Weight: weightName})
 	for _, a := range t.Aliases {
@@ -151,8 +150,8 @@ func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
 	return append(fs, analysis.SplitDialogue(t.Content, weightContent, weightAssistant)...)
 }
 
-// WordClauses returns conditions that every document with all words of the text meets. It returns
-// none for Seed.
+// WordClauses returns conditions that are true for every document that contains all words of the text. For the ranking
+// Seed, it returns none.
 func (r *Scorer) WordClauses(text string) []index.TermCondition {
 	if r.queryAnalyzer == nil {
 		return nil
@@ -160,7 +159,7 @@ func (r *Scorer) WordClauses(text string) []index.TermCondition {
 	return requireAll(r.queryAnalyzer.TermSequence(context.Background(), text))
 }
 
-// requireAll returns conditions that require all of the terms.
+// requireAll returns conditions that require each of the terms.
 func requireAll(terms []string) (cs []index.TermCondition) {
 	for _, t := range terms {
 		cs = append(cs, index.TermCondition{Terms: []string{t}})
@@ -171,7 +170,7 @@ func requireAll(terms []string) (cs []index.TermCondition) {
 // datePrefix is the prefix of date terms. Words of texts never contain a colon.
 const datePrefix = "date:"
 
-// dateTerms returns a date's terms in UTC: day, month, year, and the month's name.
+// dateTerms returns the terms for a date in UTC: the day, the month, the year, and the name of the month.
 func dateTerms(t time.Time) []string {
 	if t.IsZero() {
 		return nil
@@ -189,8 +188,8 @@ var monthTerms = func() (terms [13]string) {
 	return terms
 }()
 
-// timestamp returns a time in nanoseconds since 1970. For times outside of int64's
-// range, it returns the smallest or largest int64.
+// timestamp returns a time in nanoseconds since 1970. If the time is out of the range of an int64, it returns the
+// smallest or the largest int64.
 func timestamp(t time.Time) int64 {
 	switch {
 	case !isOutsideInt64(t):
@@ -201,14 +200,14 @@ func timestamp(t time.Time) int64 {
 	return math.MaxInt64
 }
 
-// isOutsideInt64 reports whether the time in nanoseconds since 1970 does not fit into an int64.
+// isOutsideInt64 reports whether the number of nanoseconds from 1970 to the time exceeds the range of an int64.
 func isOutsideInt64(t time.Time) bool {
 	y := t.UTC().Year()
 	return y < 1678 || y > 2261
 }
 
-// CreationRange returns the range of creation times from from (inclusive) to before (exclusive). Zero means no bound.
-// If isInexact is true, a bound does not fit into the range, so the range includes too much.
+// CreationRange returns a condition for the time of creation: at or after from, and before before. A zero time means
+// no bound. isInexact is true if the condition includes too much because a bound exceeds the range of an int64.
 func CreationRange(from, before time.Time) (times *index.TimeRange, isInexact bool) {
 	if from.IsZero() && before.IsZero() {
 		return nil, false

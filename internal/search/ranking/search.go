@@ -1,4 +1,4 @@
-// This file executes plans.
+// This file executes a plan.
 
 package ranking
 
@@ -8,14 +8,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A Hit is an item that was found.
+// Hit is an item that a search found.
 type Hit struct {
 	Item  Item
 	Score float64
 }
 
-// Search returns the hits of a plan, best first. Equal scores are ordered by newer version,
-// then by lower ID.
+// Search returns the hits of a plan, best first. If scores are equal, the item with the newer version comes first,
+// then the item with the lower ID.
 func (v *View) Search(p *Plan, limit int) []Hit {
 	if len(p.indexQuery.Terms) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	found = found[:min(len(found), limit)]
 	hits := make([]Hit, 0, len(found))
 	for i := range found {
-		if it := v.hitItem(&found[i]); it != nil { // nil if it could not be read
+		if it := v.hitItem(&found[i]); it != nil { // skip the hit if its item cannot be read
 			hits = append(hits, Hit{it, found[i].Score})
 		}
 	}
@@ -54,27 +54,27 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.RequireAllDocuments(p)
 	lookup := p.indexQuery
-	if p.isSeed { // the index of Seed has no keywords for documents without words
+	if p.isSeed { // for the ranking Seed, the index has no keywords of documents without words
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}
 	lookup.Limit = limit
 	var hits []Hit
 	for _, id := range v.searcher.NewestIDs(lookup) {
-		if it := v.findItem(id); it != nil { // nil if it could not be read
+		if it := v.findItem(id); it != nil { // skip the item if it cannot be read
 			hits = append(hits, Hit{Item: it})
 		}
 	}
 	return hits
 }
 
-// CountHits returns how many documents have a word of the plan and meet the filter's conditions.
-// accept must implement the same conditions and may be nil.
+// CountHits returns the number of documents that contain a word of the plan and meet the conditions of the filter.
+// accept must check the same conditions as the filter, and may be nil.
 func (v *View) CountHits(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.HasNoWords {
 		filter.Terms = p.indexQuery.Terms
 		return v.searcher.CountHits(filter)
 	}
-	if p.isSeed { // see Newest
+	if p.isSeed { // for the ranking Seed, evaluate accept, because the index lacks keywords (see Newest)
 		filter = index.Query{AcceptDocument: accept}
 	}
 	filter.Limit = math.MaxInt

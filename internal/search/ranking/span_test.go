@@ -1,4 +1,4 @@
-// Terms of date expressions.
+// This file tests the terms of date expressions.
 
 package ranking
 
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Any span between the years 1 and 9999 has few terms.
+// TestSpanTermsAreFew checks that no time span between the years 1 and 9999 has more than maxDateTerms terms.
 func TestSpanTermsAreFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {

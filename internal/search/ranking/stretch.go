@@ -1,5 +1,4 @@
-// This file finds the best stretch of a long text, that is, the part in which the query's
-// words are densest.
+// This file finds the best stretch of a long text: the part with the highest density of the query's words.
 
 package ranking
 
@@ -9,20 +8,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// A whole dialogue's best stretch adds to its score, because only a few turns answer a
-// question.
+// These parameters are for whole dialogues. The score of the best stretch is added to the score of the dialogue,
+// because only a few turns answer a question.
 const (
-	stretchWords   = 40  // length of a stretch in words
-	stretchWeight  = 0.5 // weight of the stretch's score
-	maxStretchHits = 15  // number of best hits whose stretches are examined
+	stretchWords   = 40  // length of a stretch, in words
+	stretchWeight  = 0.5 // factor for the score of the best stretch
+	maxStretchHits = 15  // number of best hits whose best stretch is computed
 )
 
-// stretchFields are the fields in which stretches are searched. All have the weight weightContent.
-// Texts of programs are left out, because their weight is too low to be worth the time.
+// stretchFields are the fields in which the best stretch is searched. All of them have the weight weightContent. Texts
+// by programs are left out, because their weight is too low to be worth the time.
 var stretchFields = []string{"body", "user"}
 
-// itemTokens returns the tokens of an item's spoken fields, and caches them in the item's
-// memo.
+// itemTokens returns the tokens of the fields of an item that contain speech. It caches them in the memo of the item.
 func (v *View) itemTokens(it Item) []*analysis.Tokens {
 	kept := &it.ItemMemo().tokens
 	if ts := kept.Load(); ts != nil {
@@ -34,23 +32,23 @@ func (v *View) itemTokens(it Item) []*analysis.Tokens {
 			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
 		}
 	}
-	if v.ctx.Err() == nil { // if ctx is done, the tokens may be incomplete
+	if v.ctx.Err() == nil { // do not cache the tokens if ctx is done, because they may be incomplete
 		kept.Store(&ts)
 	}
 	return ts
 }
 
-// occurrence is a position in a text and the number of the query term there.
+// occurrence is a position in a text at which a query term occurs, and the number of the term.
 type occurrence struct{ position, term int }
 
 // stretchFinder finds the best stretches of texts for a query's terms.
 type stretchFinder struct {
 	finder      *analysis.TermFinder
-	numbers     map[string]int // numbers of the terms
+	numbers     map[string]int // number of each term
 	occurrences []occurrence
 
-	// For each term: the number of occurrences in the current stretch, the term's score in this
-	// stretch, and its weighted score in the best stretch.
+	// These contain for each term: the number of occurrences in the present stretch, the term's score in this stretch,
+	// and the term's weighted score in the best stretch.
 	currentCounts, currentScores, bestScores []float64
 }
 
@@ -65,12 +63,12 @@ func newStretch(terms []string) *stretchFinder {
 	return s
 }
 
-// stretchScore returns the score of a term that occurs tf times in a stretch: BM25 without
-// a length, because all stretches have the same length.
+// stretchScore returns the score of a term that occurs tf times in a stretch. It is the formula BM25 without the
+// length of the text, because all stretches have the same length.
 func stretchScore(gain, tf float64) float64 { return gain * tf / (tf + oxbowK1) }
 
-// findBest returns the contribution of each term in the best stretch, by its number, or nil if
-// no term occurs. The result is valid until the next call.
+// findBest returns the contribution of each term in the best stretch, by the number of the term. It returns nil if no
+// term occurs. The result is valid until the next call.
 func (s *stretchFinder) findBest(texts []*analysis.Tokens, gains []float64) []float64 {
 	s.occurrences = s.occurrences[:0]
 	from := 0

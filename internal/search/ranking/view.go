@@ -1,4 +1,4 @@
-// This file implements views. A scorer answers each query through a view.
+// This file implements views. A scorer answers every query through a view.
 
 package ranking
 
@@ -12,35 +12,35 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// View is a state of a scorer between two changes, for a single query and
+// View is the state of a scorer between two changes of its index. A view belongs to a single query and a single
 // goroutine.
 type View struct {
 	ctx      context.Context // context of the query
 	scorer   *Scorer
 	searcher *index.Searcher
-	stats    termStats // statistics of x
+	stats    termStats // frequencies of terms in the index
 	loadItem func(id uint64) Item
 
-	text       Text // scratch
-	lastItem   Item // item of lastFields
+	text       Text // reused memory
+	lastItem   Item // item to which lastFields belongs
 	lastFields []fieldWords
 }
 
-// termStats are the parts of an index that a plan needs.
+// termStats are the statistics of an index that a plan needs.
 type termStats interface {
 	DF(term string) int
 	DocumentIDs(term string) []uint64
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 }
 
-// View returns the current state of the scorer. Once ctx is done, the view's results must
-// be discarded. read reads the item of a document without Data, and returns nil if this
-// fails. It may be nil if all documents have Data.
+// View returns the present state of the scorer. As soon as ctx is done, the results of the view must be discarded.
+// read reads the item of a document without Data, or returns nil if this fails. read may be nil if all documents have
+// Data.
 func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
 	return r.ViewOfSearcher(ctx, r.index.Searcher(), read)
 }
 
-// ViewOfSearcher is like View, for a searcher that was made from one of the scorer's index.
+// ViewOfSearcher is like View, but uses a searcher of one of the scorer's indexes.
 func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
 	return &View{ctx: ctx, scorer: r, searcher: x, stats: x, loadItem: read}
 }
@@ -58,11 +58,11 @@ func (v *View) Ranking() string { return v.scorer.name }
 // Searcher returns the searcher of the index.
 func (v *View) Searcher() *index.Searcher { return v.searcher }
 
-// DF returns the number of documents with a term.
+// DF returns the number of documents that contain a term (the document frequency).
 func (v *View) DF(term string) int { return v.stats.DF(term) }
 
-// TermFrequency returns the number of documents with a plan's word, and its term's idf. For a
-// corrected word, both results are for the word as the user wrote it.
+// TermFrequency returns the number of documents that contain a word of the plan, and the inverse document frequency of
+// its term. For a corrected word, both results belong to the word as the user wrote it.
 func (v *View) TermFrequency(w Term) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.stats.DF(w.Term)
@@ -111,7 +111,7 @@ func (v *View) itemFields(it Item) []analysis.Field {
 	return appendFields(nil, &v.text)
 }
 
-// compareNewer compares two hits by the time of their versions, newer first.
+// compareNewer compares two hits by the time of their versions. The newer hit comes first.
 func (v *View) compareNewer(a, b index.Hit) int {
 	ia, ib := v.hitItem(&a), v.hitItem(&b)
 	if ia == nil || ib == nil {
@@ -133,8 +133,7 @@ func (v *View) itemName(id uint64) string {
 	return v.text.Name
 }
 
-// itemTurn returns the turn of an item, and caches it in the item's memo. The item may be
-// nil.
+// itemTurn returns the turn of an item, and caches it in the memo of the item. The item may be nil.
 func (v *View) itemTurn(it Item) *turn {
 	if it == nil {
 		return noTurn
@@ -155,9 +154,8 @@ func (v *View) itemTurn(it Item) *turn {
 	return kept.Load()
 }
 
-// Neighbours returns a turn's neighbours at a distance of at most reach, before and after the
-// turn, in order. If accept is not nil, it returns only neighbours that accept accepts. For
-// an entry that is not a turn in a talk, it returns nothing.
+// Neighbours returns the turns before and after a turn, in order, up to the distance reach. If accept is not nil,
+// turns are left out for which accept returns false. If the entry is not a turn in a talk, the result is empty.
 func (v *View) Neighbours(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.itemTurn(v.findItem(id))
 	if own.kind != analysis.TurnOfTalk {
@@ -177,12 +175,12 @@ func (v *View) Neighbours(id uint64, reach int, accept func(id uint64) bool) (be
 	return before, after
 }
 
-// Vocabulary yields the words with this prefix and the number of documents with each.
+// Vocabulary yields the words that begin with the prefix, and the number of documents that contain each word.
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for t, df := range v.stats.TermsWithPrefix(prefix) {
 			if isKeyword(t) || strings.HasPrefix(t, datePrefix) {
-				continue // terms with a prefix are not words
+				continue // a prefixed term, such as a date, is not a word
 			}
 			if !yield(t, df) {
 				return
@@ -191,7 +189,7 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// KeywordValues yields the values that documents have for a key.
+// KeywordValues yields the values that documents have for a key of [Keyword].
 func (v *View) KeywordValues(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		prefix := Keyword(key, "")
@@ -203,8 +201,8 @@ func (v *View) KeywordValues(key string) iter.Seq[string] {
 	}
 }
 
-// fieldWords returns the words of an item's fields. The last item's result is cached, because all
-// phrases in a query are checked for one item before the next item.
+// fieldWords returns the words of the fields of an item. The result for the last item is cached, because all phrases
+// of a query are checked for an item before the next item is checked.
 func (v *View) fieldWords(it Item) []fieldWords {
 	if v.lastItem != it {
 		v.lastItem, v.lastFields = it, v.lastFields[:0]

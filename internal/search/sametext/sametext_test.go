@@ -1,4 +1,4 @@
-// Tests of which texts are near-duplicates, and which must not be.
+// This file tests which texts are near-duplicates, and which texts must not be.
 
 package sametext
 
@@ -91,14 +91,14 @@ func TestNearDuplicates(t *testing.T) {
 	}
 }
 
-// Short texts mean something under their heading only.
+// TestNearDuplicatesHeading checks that short texts are duplicates only if they have the same heading.
 func TestNearDuplicatesHeading(t *testing.T) {
 	texts := []Passage{
 		{Text: "none", Heading: "Allergies"},
 		{Text: "none", Heading: "Projects"},
 		{Text: "None.", Heading: "Projects"},
 		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"},
-		// Three stop words of five
+		// five words, of which three are stop words
 		{Text: "the same text here now", Heading: "a"}, {Text: "The same text here now.", Heading: "b"},
 		{Text: "dark mode", Heading: "a"}, {Text: "dark mode", Heading: "b"},
 		{Text: "我喜欢猫和狗", Heading: "a"}, {Text: "我喜欢猫和狗", Heading: "b"}, {Text: "猫和狗", Heading: "a"},
@@ -125,14 +125,14 @@ func TestNearDuplicatesWeight(t *testing.T) {
 	}
 }
 
-// Of texts whose words are chosen by chance, a part of another is found among all
-// that hold its rarest word, and the pairs that are looked at have a bound.
+// TestNearDuplicatesByChance compares texts of random words. The part of one of the texts must be found among all
+// texts with the same rarest word, and the number of comparisons must not exceed its limits.
 func TestNearDuplicatesByChance(t *testing.T) {
 	testenv.Sequential(t)
 	for _, tt := range []struct {
 		name                 string
 		texts, length, words int
-		compared             int // pairs, at most
+		compared             int // maximum number of pairs whose words are compared
 	}{
 		{"of many words", 8_000, 40, 500, 80},
 		{"of few words", 40_000, 10, 20, 40_000 * maxWordComparisons},
@@ -168,7 +168,8 @@ func TestNearDuplicatesByChance(t *testing.T) {
 	}
 }
 
-// What is kept is there, is kept, and says all that the dropped one does.
+// FuzzNearDuplicates checks that a kept text is not dropped itself, that it has the same digits as the dropped text,
+// and that the result is the same when it is computed again.
 func FuzzNearDuplicates(f *testing.F) {
 	f.Add("a b c d\na b c\nA B C d.\nnot a b c d\n")
 	f.Add("We ship on Tuesdays\nwe ship on tuesdays\nWe ship on Tuesdays and Fridays\nport 80\nport 81\n猫\n猫")

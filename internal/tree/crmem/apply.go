@@ -1,6 +1,5 @@
-// This file implements changes. A change is staged on top of the state, and the whole file is
-// written. Only then the change becomes visible and Apply returns. Goroutines that write at the
-// same time share a single write of the file.
+// This file implements changes. A change is staged in memory, and the whole file is written. Only then does the change
+// become visible, and Apply returns. Goroutines that make changes at the same time share a single write of the file.
 
 package crmem
 
@@ -22,14 +21,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// commitRequest contains changes that wait to be committed.
+// commitRequest is a call of Commit or Apply that waits until its ops are committed.
 type commitRequest struct {
 	ctx  context.Context
 	ops  []oxbow.Op
-	done chan struct{} // closed when err is set
+	done chan struct{} // closed after err was set, which may be to nil
 	err  error
 
-	written []oxbow.Version // entries after each op, as the last staging of the request computed them
+	written []oxbow.Version // entries after each op, when the request was last staged
 }
 
 func (r *commitRequest) setResult(err error) {
@@ -75,13 +74,13 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return g.stageRequest(&commitRequest{ops: ops})
 }
 
-// Checkpoint writes the whole file without a change. If the file does not exist, it is created.
+// Checkpoint writes the whole file, although nothing has changed. If the file does not exist, Checkpoint creates it.
 func (s *Store) Checkpoint(ctx context.Context) error {
 	return s.commit(&commitRequest{ctx: ctx, done: make(chan struct{})})
 }
 
-// commit waits until a request is committed. One of the waiting goroutines becomes the writer
-// and commits all waiting requests.
+// commit waits until a request is committed. One of the waiting goroutines becomes the writer, and commits the
+// requests of all of them.
 func (s *Store) commit(r *commitRequest) error {
 	if err := s.checkWritable(r.ctx); err != nil {
 		return err
@@ -105,7 +104,7 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.withLock(r.ctx, func() error { return s.commitAll(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
-		// only this caller has given up, so commit the requests of all other callers
+		// only the caller of this request has given up, so commit the other requests
 		r.setResult(r.ctx.Err())
 		s.queueMu.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
@@ -135,7 +134,7 @@ func (s *Store) checkWritable(ctx context.Context) error {
 	return nil
 }
 
-// withLock runs fn while holding the lock between processes. The caller must be the writer.
+// withLock runs fn with the lock between processes. The caller must be the writer.
 func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	if err := s.checkWritable(ctx); err != nil {
 		return err
@@ -150,8 +149,8 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-// syncParents creates the parent directories of the file and syncs them. It syncs each existing
-// directory once, because another process may have created the directory without a sync.
+// syncParents creates the parent directories of the file and syncs them. Directories that exist already are synced
+// once, because another process may have created them without a sync.
 func (s *Store) syncParents() error {
 	dir := path.Dir(s.name)
 	if s.isCleaned || dir == "." {
@@ -169,12 +168,12 @@ func (s *Store) syncParents() error {
 	return nil
 }
 
-// errFileOverwritten is returned if a program that does not use the lock has written the file in the
-// meantime.
+// errFileOverwritten is returned if a program that does not use the lock wrote the file while this store made a
+// change.
 var errFileOverwritten = errors.New("was written by another program meanwhile")
 
-// maxRaceAttempts is the number of attempts to make a change. An attempt fails if a program that does not
-// use the lock writes the file in the meantime.
+// maxRaceAttempts is the maximum number of attempts to make a change. An attempt fails if a program that does not use
+// the lock writes the file at the same time.
 const maxRaceAttempts = 20
 
 // commitAll stages the requests, writes the file, and makes the changes visible. If a request
@@ -184,8 +183,8 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 		if err := s.reloadIfChanged(); err != nil {
 			return err
 		}
-		// After the lock was acquired, only a program that does not use the lock can change the
-		// state. In that case, staging is repeated.
+		// Only a program that does not use the lock can change the state now. In that case, the requests are staged
+		// again.
 		s.mu.RLock()
 		st, seen := s.st, s.lastImage
 		s.mu.RUnlock()
@@ -221,7 +220,7 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 	return fmt.Errorf("%w: another program, which takes no lock, writes %s over and over", oxbow.ErrBusy, s.path)
 }
 
-// stageRequest stages all ops of a request, or none.
+// stageRequest stages all ops of a request, or none if an op fails.
 func (g *stagedChanges) stageRequest(r *commitRequest) error {
 	for _, op := range r.ops {
 		if err := g.checkOp(op); err != nil {
@@ -233,10 +232,9 @@ func (g *stagedChanges) stageRequest(r *commitRequest) error {
 	return err
 }
 
-// reloadIfChanged updates the state from the file. The lock must be held. If another program wrote the
-// file, its checksum is compared with the last read. Comparing times is not enough, because a
-// program that overwrites a file in place may do so within a tick of the file's clock and
-// without changing its length.
+// reloadIfChanged updates the state from the file. The caller must have the lock between processes. If another program
+// wrote the file, its checksum is compared with the checksum of the last read. Comparing times is not enough: a
+// program may overwrite a file within a tick of the file system's clock, and without changing its length.
 func (s *Store) reloadIfChanged() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,19 +246,19 @@ func (s *Store) reloadIfChanged() error {
 			img.close()
 			if fileChecksum(data) != s.lastImage.checksum {
 				s.lastImage.close()
-				s.lastImage = fileImage{} // read it again
+				s.lastImage = fileImage{} // forget the image, so that the file is read again
 			}
 		}
 	}
 	return s.readFile()
 }
 
-// writeChunkSize is the number of bytes that are encoded before they are written. A chunk is small enough
-// that its data stay in the processor's cache until the system has copied them.
+// writeChunkSize is the number of bytes that are encoded before they are written. A chunk is so small that its data
+// stay in the processor's cache until the operating system has copied them.
 const writeChunkSize = 128 << 10
 
-// writeStaged writes the whole file with the staged changes. After the file was synced, the staged
-// changes become the state. seen is the file on which the changes are based.
+// writeStaged writes the whole file, including the staged changes. After the file is synced, the staged changes become
+// part of the state. seen is the file on which the changes are based.
 func (s *Store) writeStaged(g *stagedChanges, seen fileImage) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
@@ -296,16 +294,14 @@ func (s *Store) writeStaged(g *stagedChanges, seen fileImage) (err error) {
 		return errFileOverwritten
 	}
 	if err := s.fs.Rename(temp, s.name); err != nil {
-		// In spite of the error, the file may have been renamed, for example on a network file
-		// system.
+		// The file may have been renamed in spite of the error, for example on a network file system.
 		info, serr := s.fs.Stat(s.name)
 		if serr != nil || !vfs.SameFile(info, img.info) {
 			return s.writeError(err)
 		}
 	}
 	renamed = true
-	// other programs see the new file from now on, so this store must show it as
-	// well
+	// this store must show the new file, because other programs see it from now on
 	err = s.fs.SyncDir(path.Dir(s.name))
 	s.publish(g, order, img)
 	if err != nil {
@@ -322,8 +318,8 @@ func (s *Store) writeError(err error) error {
 	return fmt.Errorf("writing %s: nothing was changed: %w", s.path, err)
 }
 
-// createTemp creates a temporary file with the mode of the store. It does not use the RFC's name
-// NAME.tmp, because a running crabtalk would truncate that file.
+// createTemp creates a temporary file whose mode is the mode of the store's file. It does not use the name NAME.tmp of
+// the RFC, because a running crabtalk would truncate that file.
 func (s *Store) createTemp(seen fileImage) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
 	if seen.file != nil {
@@ -332,7 +328,7 @@ func (s *Store) createTemp(seen fileImage) (vfs.File, string, error) {
 	return vfs.CreateTemp(s.fs, s.name, perm)
 }
 
-// writeAndSync writes a whole memory file, that is, the header and the records in the given order, and syncs the file.
+// writeAndSync writes a whole memory file, that is, the header and the given records in order. It then syncs the file.
 func (s *Store) writeAndSync(f vfs.File, next uint64, order []*record) error {
 	var at int64
 	if s.buf == nil {
@@ -372,7 +368,7 @@ func fileChecksum(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
-// publish makes the written entries the state, and sends the changes to the watchers.
+// publish makes the staged changes part of the state, and reports the changes to the watchers.
 func (s *Store) publish(g *stagedChanges, order []*record, img fileImage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -413,8 +409,8 @@ func (s *Store) publish(g *stagedChanges, order []*record, img fileImage) {
 
 var tempNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`) })
 
-// removeTemps removes the temporary files of crashed writers, once. The lock must be held, so that no
-// other writer is running.
+// removeTemps removes the temporary files of crashed writers. It does so only once. The caller must have the lock
+// between processes, so that no other writer is running.
 func (s *Store) removeTemps() {
 	if s.isCleaned {
 		return

@@ -1,4 +1,4 @@
-// This file checks a store's file.
+// This file checks whether the file of a store is valid.
 
 package crmem
 
@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]. It cannot detect changed bytes that are still valid, because
-// the format has no checksum.
+// Check implements [oxbow.Checker]. It cannot detect a changed byte that is still valid, because the format has no
+// checksum.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.path}
-	// Another process may write the file between reading the state and reading the file. The two
-	// cannot be compared then, so try again.
+	// The state and the file cannot be compared if another process writes the file after the state was read. In this
+	// case, Check tries again.
 	for range maxReadAttempts {
 		if err := s.Refresh(ctx); err != nil {
 			var f *FormatError
@@ -106,7 +106,7 @@ func compareStates(have, want *state) []oxbow.Problem {
 	return nil
 }
 
-// staleFiles returns a problem for each file that an interrupted write has left next to the store.
+// staleFiles returns a problem for each file next to the store that an interrupted write has left.
 func (s *Store) staleFiles() []oxbow.Problem {
 	var ps []oxbow.Problem
 	for _, name := range s.tempNames() {

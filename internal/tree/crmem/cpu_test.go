@@ -1,5 +1,5 @@
-// Measures processor time, which other programs of the machine change
-// less than they change the time on the clock.
+// This file measures processor time, because other programs on the machine affect it less than they affect elapsed
+// time.
 
 //go:build unix
 
@@ -18,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bySide runs the works in turn, once for each round of the benchmark, and
-// reports the processor time of each: least and median, in milliseconds.
+// bySide calls the works alternately, once in each round of the benchmark. It reports the least and the median
+// processor time of each work in milliseconds.
 func bySide(b *testing.B, names []string, works ...func()) {
 	b.Helper()
 	took := make([][]time.Duration, len(works))
 	for b.Loop() {
 		for i, work := range works {
-			runtime.GC() // what was left by the one before
+			runtime.GC() // collect the garbage of the previous work
 			start := testenv.ProcessorTime()
 			work()
 			took[i] = append(took[i], testenv.ProcessorTime()-start)
@@ -39,7 +39,7 @@ func bySide(b *testing.B, names []string, works ...func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// eachSize runs a benchmark with short entries and with long ones.
+// eachSize runs a benchmark with short entries and with long entries.
 func eachSize(b *testing.B, run func(b *testing.B, data []byte)) {
 	for _, size := range []int{200, 1000} {
 		data := benchFileOf(b, size)
@@ -47,8 +47,8 @@ func eachSize(b *testing.B, run func(b *testing.B, data []byte)) {
 	}
 }
 
-// BenchmarkOpenCPU opens the file and recalls once, next to counting the words
-// of the same bytes with a map, which is the least that an index takes.
+// BenchmarkOpenCPU opens the file and searches it once. For comparison, it counts the words of the same bytes with a
+// map, because building an index takes at least as long.
 func BenchmarkOpenCPU(b *testing.B) { eachSize(b, benchmarkOpenCPU) }
 
 func benchmarkOpenCPU(b *testing.B, data []byte) {
@@ -78,9 +78,8 @@ func benchmarkOpenCPU(b *testing.B, data []byte) {
 	})
 }
 
-// BenchmarkAddCPU adds an entry, and removes it, next to writing the same number
-// of bytes twice as the store writes them: a new file, its sync, a rename, the
-// directory's sync.
+// BenchmarkAddCPU adds an entry and removes it. For comparison, it writes the same number of bytes twice in the same
+// way as the store: a new file, a sync of the file, a rename, and a sync of the directory.
 func BenchmarkAddCPU(b *testing.B) { eachSize(b, benchmarkAddCPU) }
 
 func benchmarkAddCPU(b *testing.B, data []byte) {

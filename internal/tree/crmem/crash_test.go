@@ -1,5 +1,5 @@
-// Crashes the store at each of its operations and looks at every disk
-// that the crash may leave, and makes each operation fail.
+// This file lets the store crash at each of its file operations, and checks every state of the disk that the crash may
+// leave. It also lets each operation fail.
 
 package crmem
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// steps are the changes of a run, and what the store holds after each.
+// steps are the changes that a test makes one after another, and the entries after each change.
 var steps = []struct {
 	ops  []oxbow.Op
 	want string
@@ -39,8 +39,8 @@ func holds(t *testing.T, s *Store) string {
 	return strings.Join(es, " ")
 }
 
-// What was acknowledged is there after a crash, and what is there is what the
-// store held before or after the change that was under way.
+// TestCrashAnywhere checks that after a crash, the store contains all changes that were acknowledged. The change that
+// was interrupted must be applied either completely or not at all.
 func TestCrashAnywhere(t *testing.T) {
 	testenv.Sequential(t)
 	images := 0
@@ -81,7 +81,7 @@ func TestCrashAnywhere(t *testing.T) {
 			if err := again.Apply(t.Context(), oxbow.Add{Name: "after", Content: "x"}); err != nil {
 				t.Fatalf("crash at %d, %s: %v", at, label, err)
 			}
-			checkStore(t, again) // the leftovers are gone, too
+			checkStore(t, again) // checks that the temporary files of the crash were removed, too
 			_ = again.Close()
 		}
 	}
@@ -90,8 +90,8 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// A failed operation is an error; then the store answers what it answered
-// before, or what everybody else sees, and the next change works.
+// TestFaults checks that a failed file operation is reported as an error. The store must then have the previous
+// entries, unless another store sees the new entries, and the next change must succeed.
 func TestFaults(t *testing.T) {
 	start := vfs.NewMem()
 	s := open(t, start)

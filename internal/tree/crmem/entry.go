@@ -1,4 +1,4 @@
-// This file converts between the library's entries and the format's records.
+// This file converts between entries of package oxbow and records of the format.
 
 package crmem
 
@@ -14,8 +14,8 @@ import (
 // maxDate is the last second that all user interfaces can show as a date.
 const maxDate = 253402300799 // 9999-12-31T23:59:59Z
 
-// toEntry returns the record as an entry. A date after the year 9999 is returned as the last second
-// of that year. The file is not changed.
+// toEntry returns the record as an entry. If the date is after the year 9999, the entry has the last second of that
+// year. The file is not changed.
 func (r *record) toEntry() oxbow.Entry {
 	created := time.Unix(int64(min(r.Created, maxDate)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
@@ -30,7 +30,7 @@ func unsupportedError(format string, args ...any) error {
 	return fmt.Errorf("%w: CRMEM v1 %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// kindNumber returns the number of a kind in the format.
+// kindNumber returns the number by which the format stores a kind.
 func kindNumber(k oxbow.Kind) (uint32, error) {
 	switch k {
 	case oxbow.Note:
@@ -41,7 +41,7 @@ func kindNumber(k oxbow.Kind) (uint32, error) {
 	return 0, unsupportedError("keeps notes and archives, and no entry of kind %s", k)
 }
 
-// unixSeconds returns a date in the format, without fractions of a second.
+// unixSeconds returns the number by which the format stores a date. Fractions of a second are lost.
 func unixSeconds(t time.Time) (uint64, error) {
 	if s := t.Unix(); s >= 0 {
 		return uint64(s), nil
@@ -56,13 +56,13 @@ func checkLabels(ls []oxbow.Label) error {
 	return unsupportedError("keeps no labels, such as %s", ls[0])
 }
 
-// stagedChanges contains the records of a store with staged changes that have not been written yet.
+// stagedChanges contains changes of the records of a store that are not written yet.
 type stagedChanges struct {
 	base   *state
 	nextID uint64
 	now    uint64
 
-	staged    map[string]*record // staged records by name, nil for removed records
+	staged    map[string]*record // changed records by name (nil for a removed record)
 	undoFuncs []func()           // functions that undo the staged changes of the present request
 }
 
@@ -79,7 +79,7 @@ func (g *stagedChanges) findRecord(name string) *record {
 	return g.base.byName[name]
 }
 
-// nameOwner returns the record whose name is the word. If no record has this name, it returns the
+// nameOwner returns the name of the record that has the word as its name. If there is none, it returns the name of the
 // oldest record that has the word as an alias. The record named except is ignored.
 func (g *stagedChanges) nameOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findRecord(word) != nil {
@@ -120,14 +120,14 @@ func (g *stagedChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err e
 		}
 		now := g.findRecord(op.Target())
 		if now == nil {
-			now = old // the op removed the record
+			now = old // the op removed the record, so that the version is the last one
 		}
 		written = append(written, oxbow.WrittenBy(op, now.toEntry()))
 	}
 	return written, nil
 }
 
-// stageOp stages a single op. The caller has validated the op (see checkOp).
+// stageOp stages a single op. The caller must have checked the op (see checkOp).
 func (g *stagedChanges) stageOp(op oxbow.Op) error {
 	name := op.Target()
 	old := g.findRecord(name)
@@ -190,7 +190,7 @@ func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 			return err
 		}
 	}
-	// The next ID must be larger than this ID and must fit into the file's field.
+	// The next ID must be larger than the last ID, and must fit into its field in the file.
 	last := len(g.base.sortedRecords) - 1
 	isAfterLast := last < 0 || g.nextID > g.base.sortedRecords[last].ID
 	if g.nextID == math.MaxUint64 || !isAfterLast {
@@ -204,9 +204,9 @@ func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 	return nil
 }
 
-// checkOp returns an error if the op is invalid. Unlike the method Check of the op, it accepts an invalid name,
-// invalid aliases and an invalid content that the entry already has, because crabtalk writes such entries and they
-// must remain editable.
+// checkOp returns an error if the op is invalid. Crabtalk writes entries that other stores do not accept. These must
+// remain editable. Therefore checkOp, unlike the method Check of the op, accepts an invalid name, alias or content
+// that the entry already has.
 func (g *stagedChanges) checkOp(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()
@@ -215,7 +215,7 @@ func (g *stagedChanges) checkOp(op oxbow.Op) error {
 	if old == nil {
 		return op.Check()
 	}
-	const stand = "name" // any valid name, which replaces an invalid name for the check
+	const stand = "name" // a valid name that replaces an invalid name during the check
 	switch op := op.(type) {
 	case oxbow.Update:
 		op.Name = stand

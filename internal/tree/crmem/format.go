@@ -1,4 +1,4 @@
-// This file encodes and decodes CRMEM v1. doc.go specifies the format.
+// This file encodes and decodes the format CRMEM v1, which doc.go specifies.
 
 package crmem
 
@@ -23,7 +23,7 @@ const (
 	minEntrySize = 8 + 8 + 4 + 4 + 4 + 4
 	kindNote     = 0
 	kindArch     = 1
-	kindTopic    = 2 // kind that a later crabtalk uses with the same version number
+	kindTopic    = 2 // third kind, which a later crabtalk writes without increasing the version
 )
 
 // memoryFile is the content of a file in the format CRMEM v1.
@@ -53,11 +53,11 @@ func (r *record) equals(other *record) bool {
 // ErrBadFormat is matched by every [*FormatError].
 var ErrBadFormat = errors.New("bad memory file format")
 
-// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat] and one other
-// error: [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if the file has
-// a different layout or version, and [oxbow.ErrCorrupt] if the file is damaged.
+// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat] and one other error. This is
+// [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if the file has a different layout or
+// version, and [oxbow.ErrCorrupt] if the file is damaged.
 type FormatError struct {
-	Path     string // "" if the data was not read from a file
+	Path     string // path of the file ("" if the data was not read from a file)
 	Offset   int64  // offset of the error, or -1 if unknown
 	Reason   string
 	Hint     string // advice for the user (may be empty)
@@ -78,7 +78,7 @@ func (e *FormatError) Error() string {
 	return s
 }
 
-// Is reports whether target is [ErrBadFormat] or the error's class.
+// Is reports whether target is [ErrBadFormat] or the other error that e matches.
 func (e *FormatError) Is(target error) bool { return target == ErrBadFormat || target == e.category }
 
 func corruptError(offset int, reason string) *FormatError {
@@ -124,7 +124,7 @@ func decodeMemoryFile(data []byte) (*memoryFile, map[string]*record, error) {
 	return f, names, nil
 }
 
-// nextID returns the next ID, corrected if it is already in use.
+// nextID returns the ID of the next entry. If the file contains an ID that is already in use, nextID corrects it.
 func nextID(f *memoryFile) uint64 {
 	next := max(f.NextID, 1)
 	if n := len(f.Entries); n > 0 {
@@ -154,7 +154,7 @@ func checkHeader(data []byte) error {
 	return nil
 }
 
-// decoder decodes the part after the header. It keeps the first error.
+// decoder decodes the part of a file after the header. It stores the first error.
 type decoder struct {
 	data   []byte
 	text   string // data as a string, so that substrings need no copies
@@ -163,8 +163,8 @@ type decoder struct {
 	file   *memoryFile
 }
 
-// parseEntries decodes a header and entries of kinds up to highest, in their order in the file. The caller
-// has to check the bytes after the last entry.
+// parseEntries decodes the header and the entries, in the order of the file. Kinds above highest are refused. The
+// caller has to check the bytes after the last entry.
 func parseEntries(data []byte, highest uint32) (*decoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (d *decoder) readRecord(r *record, highest uint32) {
 func appendHeader(b []byte, next uint64, count int) []byte {
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, version)
-	b = append(b, 0, 0, 0, 0, 0, 0) // flags, reserved
+	b = append(b, 0, 0, 0, 0, 0, 0) // flags and reserved bytes
 	b = binary.LittleEndian.AppendUint64(b, next)
 	return binary.LittleEndian.AppendUint32(b, uint32(count))
 }

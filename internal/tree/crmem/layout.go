@@ -1,5 +1,4 @@
-// This file distinguishes the layouts that start with the same bytes as CRMEM v1, and reads files
-// in these layouts.
+// This file reads files in layouts that begin with the same bytes as CRMEM v1, and determines the layout of a file.
 
 package crmem
 
@@ -21,12 +20,12 @@ import (
 // Layout is the layout of a file.
 type Layout uint8
 
-// The formats of a file that begins like a memory of crabtalk. Three of them have the same magic,
+// These are the layouts of a file that begins like a memory of crabtalk. Three of them have the same magic number,
 // version and flags.
 const (
-	layoutUnknown   Layout = iota // none of the layouts below, or damaged
+	layoutUnknown   Layout = iota // none of the following layouts, or damaged
 	layoutV1                      // CRMEM v1, which [Open] can open
-	layoutTopics                  // CRMEM v1 with entries of a third kind, written by a later crabtalk
+	layoutTopics                  // like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
 	layoutCrabDB                  // the key-value log that crabtalk has written since August 2026
 	layoutAmbiguous               // valid both as CRMEM v1 and as a crabdb
 )
@@ -42,9 +41,9 @@ var layoutNames = [...]string{
 // String describes the layout in words.
 func (l Layout) String() string { return layoutNames[l] }
 
-// detectLayout determines the layout of a whole file. The layouts share the first 16 bytes, so it
-// examines the structure. In CRMEM, the entries must end at the end of the file. In a crabdb,
-// the index and the records after the header must be consistent.
+// detectLayout determines the layout of a whole file. The layouts have the same first 16 bytes, so that only the rest
+// of the file shows which it is. In CRMEM, the entries must end at the end of the file. In a crabdb, the index and the
+// records after the header must be consistent.
 func detectLayout(data []byte) Layout {
 	if checkHeader(data) != nil {
 		return layoutUnknown
@@ -70,27 +69,26 @@ func detectLayout(data []byte) Layout {
 	return layoutUnknown
 }
 
-// topicLabel marks an entry that was a topic, the third kind of a later crabtalk.
+// topicLabel is added to an entry that was a topic (the third kind of a later crabtalk).
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
 // ImportedFile is the content of a file in any of the layouts.
 type ImportedFile struct {
 	Layout Layout
 
-	// Entries have Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or, in
-	// a crabdb, by key. Topics are notes with topicLabel. Names are unique and unchanged from the
-	// file, so that other stores may reject some names.
+	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID or, in a crabdb,
+	// by key. A topic becomes a note with topicLabel. Names are unique. They are not changed, so that other stores may
+	// refuse some of them.
 	Entries []oxbow.Entry
 
 	// Warnings describe data that was left out or changed.
 	Warnings []string
 }
 
-// Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open],
-// Import accepts bytes after the last entry, reserved bytes, and repeated IDs and names. For the
-// bytes and the names, it returns warnings. If several entries have the same name, the last entry
-// in the file keeps the name, and a number is added to the names of the earlier entries. Errors are
-// [*FormatError].
+// Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open], Import accepts bytes
+// after the last entry, reserved bytes, and repeated IDs and names. It returns warnings for the bytes and the names.
+// If several entries have the same name, the last one in the file keeps the name, and a number is added to the names
+// of the others. Errors are [*FormatError].
 func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
 		return ImportedFile{}, err
@@ -168,7 +166,7 @@ type crabKey struct {
 	key    string
 }
 
-// crabRecord is a record and the offset after it.
+// crabRecord is a record of a crabdb, and the offset of the next record.
 type crabRecord struct {
 	op, column byte
 	key, value []byte
@@ -259,8 +257,8 @@ func isCrabDB(data []byte) bool {
 	return true
 }
 
-// readCrabDB adds the entries in data, a file of crabtalk's database, to in. Keys that are not entries, and an
-// interrupted write at the end, are left out with a warning.
+// readCrabDB adds the entries of a crabdb to in. If keys are not entries, or the last write was interrupted, it leaves
+// them out and adds a warning.
 func (in *ImportedFile) readCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {
@@ -303,8 +301,8 @@ func (in *ImportedFile) readCrabDB(data []byte) error {
 	return nil
 }
 
-// crabEntry parses the value of a key as the entry with this name. An unknown kind or an invalid date only leads to a
-// warning.
+// crabEntry parses the value of a key as the entry with this name. If the kind is unknown or the date is invalid, it
+// only adds a warning.
 func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error) {
 	if !utf8.ValidString(name) || !utf8.Valid(value) {
 		return oxbow.Entry{}, errors.New("it is not UTF-8")

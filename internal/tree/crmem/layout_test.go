@@ -1,5 +1,5 @@
-// Tests telling the layouts apart, reading the later ones, and that
-// no input makes a reader panic or take memory that the input does not pay for.
+// This file tests how the layouts are distinguished, and how files in later layouts are read. No input may make a
+// reader panic, or allocate much more memory than the size of the input.
 
 package crmem
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// crabFile makes a crabdb.
+// crabFile builds a file in the layout of a crabdb.
 type crabFile struct{ b []byte }
 
 func newCrab() *crabFile {
@@ -28,7 +28,7 @@ func (c *crabFile) record(op, col byte, key, value string) int {
 	return at
 }
 
-// snapshot writes an index of the keys of column 2 and points the header at it.
+// snapshot writes an index of the keys in column 2, and changes the header to refer to the index.
 func (c *crabFile) snapshot(keys map[string]int) {
 	at := len(c.b)
 	c.b = binary.LittleEndian.AppendUint32(c.b, uint32(len(keys)))
@@ -85,7 +85,7 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// A later layout is not opened: its bytes stay as they are.
+// TestOpenLater checks that Open refuses a later layout, and does not change the file.
 func TestOpenLater(t *testing.T) {
 	plain, indexed := crabs()
 	topics := memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindTopic, Name: "t"}}}.encode()
@@ -102,7 +102,7 @@ func TestOpenLater(t *testing.T) {
 			!strings.Contains(err.Error(), "later crabtalk") || !strings.Contains(err.Error(), "oxbow convert") {
 			t.Errorf("Open(%s) = %v", name, err)
 		}
-		// It also takes the place of a store that is open.
+		// A file in a later layout may also replace the file of an open store.
 		fsys = vfs.NewMem()
 		s := open(t, fsys)
 		add(t, s, "a", "x")
@@ -154,7 +154,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 
-	// A file that Decode refuses for repeats is read, and nothing of it is lost.
+	// Open refuses this file because it repeats IDs and names. Import must read all of its entries.
 	b := append(
 		memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
 			{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}.encode(), "tail"...,

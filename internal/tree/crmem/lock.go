@@ -1,5 +1,4 @@
-// This file implements the lock between processes, which allows one writer at a
-// time.
+// This file implements the lock between processes, so that only one process writes at a time.
 
 package crmem
 
@@ -19,22 +18,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lockHolder is the content of the lock file: it describes the process that holds or last held the
-// lock. It is used only in messages and is not synced.
+// lockHolder is the content of the lock file. It describes the process that has the lock, or had it last. It is used
+// only in messages, and is not synced.
 type lockHolder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
 }
 
-// holderSize is the padded size of the lock file's content in bytes. With padding, a single write
-// replaces the whole content.
+// holderSize is the size of the lock file's content in bytes, including padding. The padding ensures that a single
+// write replaces the whole content.
 const holderSize = 192
 
 func (s *Store) lockName() string { return s.name + ".lock" }
 
-// acquireLock acquires the lock between processes. It waits at most s.lockTimeout. The caller must be the
-// writer of this process.
+// acquireLock acquires the lock between processes. It waits at most for s.lockTimeout. The caller must be the writer
+// of this process.
 func (s *Store) acquireLock(ctx context.Context) error {
 	if s.lock == nil {
 		k, err := s.fs.OpenLock(s.lockName())

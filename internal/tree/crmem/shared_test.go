@@ -1,4 +1,4 @@
-// Several stores of one file, and writers that take no lock.
+// This file tests several stores with the same file, and programs that write the file without the lock.
 
 package crmem
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Two stores on one file see each other's changes at once, and lose none when
-// both write at the same time.
+// TestTwoStores checks that two stores with the same file see each other's changes immediately. No change may be lost
+// if both write at the same time.
 func TestTwoStores(t *testing.T) {
 	fsys := vfs.NewMem()
 	a, b := open(t, fsys), open(t, fsys)
@@ -79,9 +79,9 @@ func TestTwoStores(t *testing.T) {
 	}
 }
 
-// Crabtalk takes no lock. What it put in place before a change is kept, also
-// when its file has the length and the time of the one before, and also when
-// it comes while the change is being written.
+// TestForeignWriter checks that a store keeps the changes of crabtalk, which does not use the lock. This includes a
+// changed file with the same length and time as before, and a file that crabtalk writes while the store makes a
+// change.
 func TestForeignWriter(t *testing.T) {
 	base := memoryFile{
 		NextID:  3,

@@ -1,4 +1,4 @@
-// This file opens and reads a store, and detects changes by other programs.
+// This file opens and reads a store, and detects changes that other programs make.
 
 package crmem
 
@@ -22,15 +22,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is a memory in a single file in the format CRMEM v1. It implements [oxbow.Store],
-// [oxbow.Watcher], [oxbow.Checker] and [oxbow.Counter]. It is safe for concurrent use. Several
-// processes may open the same file.
+// Store is a memory in a single file in the format CRMEM v1. It implements [oxbow.Store], [oxbow.Watcher],
+// [oxbow.Checker] and [oxbow.Counter]. It is safe for concurrent use. Several processes may open the same file.
 //
-// Locks are acquired in this order: writer, the lock between processes, mu.
+// Locks are acquired in this order: the token of the writer, the lock between processes, mu.
 type Store struct {
 	fs          vfs.FS
-	name        string // name in fs
-	path        string // path for messages
+	name        string // name of the file in fs
+	path        string // path of the file in messages
 	clock       func() time.Time
 	lockTimeout time.Duration
 	isReadOnly  bool
@@ -40,8 +39,8 @@ type Store struct {
 	queueMu     sync.Mutex       // guards queue
 	queue       []*commitRequest // requests that wait to be committed
 	lock        vfs.Lock         // nil until the first change (used by the writer)
-	isCleaned   bool             // leftover temporary files were removed, and the directories were synced
-	buf         []byte           // reused for writing
+	isCleaned   bool             // temporary files of crashed writers were removed, and the directories were synced
+	buf         []byte           // memory that is reused for writing
 
 	mu         sync.RWMutex // guards all fields below
 	st         *state
@@ -72,7 +71,7 @@ func compareByID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 type fileImage struct {
 	file       vfs.File // nil if the file does not exist
 	info       fs.FileInfo
-	checksum   uint64 // checksum of the content, unless own is set
+	checksum   uint64 // checksum of the content (not set if isOwnWrite)
 	isOwnWrite bool   // this store wrote the file
 }
 
@@ -90,13 +89,12 @@ func (m fileImage) close() {
 	}
 }
 
-// Open opens the store in a file. If the file does not exist, the store is empty, and the first
-// change creates the file and its parent directories. Errors match [ErrBadFormat] or the errors of
-// package io/fs.
+// Open opens the store in a file. If the file does not exist, the store is empty, and the first change creates the
+// file and its parent directories. Errors match [ErrBadFormat] or an error of package io/fs.
 //
-// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open], and other
-// options are ignored. If FS is nil and the path is a symbolic link, Open follows the link, so that
-// writing replaces the target and not the link.
+// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open]. Other options are ignored.
+// If FS is nil and the path is a symbolic link, Open follows the link, so that a write replaces the target and not the
+// link.
 func Open(file string, o *oxbow.Options) (*Store, error) {
 	if o == nil {
 		o = &oxbow.Options{}
@@ -144,8 +142,8 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 	return s, nil
 }
 
-// refuseLink returns an error if the file's name is a symbolic link, because a rename would replace
-// the link and leave its target unchanged.
+// refuseLink returns an error if the file is a symbolic link. A rename would replace the link, and leave the target of
+// the link unchanged.
 func (s *Store) refuseLink() error {
 	if s.isReadOnly || s.lastImage.file == nil {
 		return nil
@@ -166,8 +164,8 @@ func (s *Store) refuseLink() error {
 // maxReadAttempts is the number of attempts to read a file that changes while it is read.
 const maxReadAttempts = 100
 
-// readFile updates the state from the file if the file has changed. mu must be held exclusively. An
-// error in the file's content is kept until the file changes.
+// readFile updates the state from the file if the file has changed. The caller must have acquired mu for writing. An
+// error in the content of the file is remembered until the file changes.
 func (s *Store) readFile() error {
 	for range maxReadAttempts {
 		info, err := s.fs.Stat(s.name)
@@ -193,7 +191,7 @@ func (s *Store) readFile() error {
 			s.lastImage.info.Size() == img.info.Size()
 		s.lastImage = img
 		if unchanged {
-			return nil // nothing changed except the modification time
+			return nil // only the modification time has changed
 		}
 		f, names, err := decodeMemoryFile(data)
 		if err == nil && isCrabDB(data) {
@@ -209,7 +207,7 @@ func (s *Store) readFile() error {
 	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.path)
 }
 
-// errChangedDuringRead is returned if the file changed while it was read.
+// errChangedDuringRead is returned if the file changed while the store read it.
 var errChangedDuringRead = errors.New("changed while being read")
 
 // readImage reads the file. The caller must close the image.
@@ -242,13 +240,13 @@ func (s *Store) readImage() (fileImage, []byte, error) {
 	return img, data, nil
 }
 
-// hasSameSizeAndTime reports whether two descriptions of a file have the same size and time of change.
+// hasSameSizeAndTime reports whether two descriptions of a file have the same size and modification time.
 func hasSameSizeAndTime(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// handleMissingFile is called if the file does not exist. If the store had entries, it returns an error,
-// because the store must not be treated as empty.
+// handleMissingFile is called if the file does not exist. If the store had entries, it returns an error. Otherwise,
+// the store would appear to be empty.
 func (s *Store) handleMissingFile() error {
 	if s.lastImage.file == nil {
 		return nil
@@ -261,8 +259,8 @@ func (s *Store) handleMissingFile() error {
 	return nil
 }
 
-// describeError adds the path to an error of the decoder. If the file has another known layout,
-// the error's text is replaced by a description of that layout.
+// describeError adds the path to an error of the decoder. If the file has another known layout, the text of the error
+// describes that layout instead.
 func (s *Store) describeError(data []byte, err error) error {
 	var f *FormatError
 	if !errors.As(err, &f) {
@@ -279,7 +277,7 @@ func (s *Store) describeError(data []byte, err error) error {
 	return &d
 }
 
-// newState returns the state with the entries of a decoded file.
+// newState returns a state with the entries of a decoded file.
 func newState(f *memoryFile, names map[string]*record) *state {
 	st := &state{byName: names, nextID: f.NextID, sortedRecords: make([]*record, len(f.Entries))}
 	for i := range f.Entries {
@@ -288,7 +286,8 @@ func newState(f *memoryFile, names map[string]*record) *state {
 	return st
 }
 
-// replaceState replaces the state and sends the changes to the watchers. mu must be held exclusively.
+// replaceState replaces the state, and reports the changes to the watchers. The caller must have acquired mu for
+// writing.
 func (s *Store) replaceState(next *state) {
 	old := s.st
 	s.st = next
@@ -322,7 +321,7 @@ func (s *Store) replaceState(next *state) {
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]. If the file has not changed, this costs only a Stat.
+// Refresh implements [oxbow.Watcher]. It only calls Stat if the file has not changed.
 func (s *Store) Refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -371,7 +370,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			return
 		}
 		s.mu.RLock()
-		order := s.st.sortedRecords // never modified
+		order := s.st.sortedRecords // the slice is never modified
 		s.mu.RUnlock()
 		for i, r := range order {
 			if i%1024 == 1023 {

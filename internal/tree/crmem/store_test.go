@@ -1,5 +1,5 @@
-// Runs the contract of Store and the store's own promises: what cannot be held,
-// strange entries, and files of any kind.
+// This file runs the tests that every store must pass, and tests of this store only: data that the format cannot
+// store, unusual entries, and different kinds of files.
 
 package crmem
 
@@ -99,7 +99,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A missing file is an empty store, and reading makes none.
+// TestMissing checks that a missing file is an empty store, and that reading does not create the file.
 func TestMissing(t *testing.T) {
 	fsys := vfs.NewMem()
 	s, err := Open("deep/down/memory.db", &oxbow.Options{FS: fsys})
@@ -116,7 +116,7 @@ func TestMissing(t *testing.T) {
 	if _, err := fsys.Stat("deep/down/memory.db"); err != nil {
 		t.Error(err)
 	}
-	// A file that was there and is gone is no empty store.
+	// A file that existed before and is missing now is not an empty store.
 	if err := fsys.Remove("deep/down/memory.db"); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// encode returns the bytes of the file, with its entries in order of their ids.
+// encode returns the bytes of the file, with the entries in order of ID.
 func (f memoryFile) encode() []byte {
 	rs := slices.Clone(f.Entries)
 	slices.SortStableFunc(rs, func(a, b record) int { return cmp.Compare(a.ID, b.ID) })
@@ -142,8 +142,8 @@ func (f memoryFile) encode() []byte {
 	return b
 }
 
-// What v1 cannot hold is refused in words that name it, and nothing of it is kept. The
-// callers of the store give the advice.
+// TestUnsupported checks that ops are refused if the format cannot store their entries. The error must name the
+// reason, and no op of the same call may be applied.
 func TestUnsupported(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	add(t, s, "a", "x")
@@ -169,8 +169,8 @@ func TestUnsupported(t *testing.T) {
 	checkStore(t, s)
 }
 
-// Entries that crabtalk took and others do not can be read, changed where they
-// become right, and removed.
+// TestStrangeEntries checks entries that crabtalk writes and other stores refuse. They can be read and removed. They
+// can be changed as well, as long as the change does not add invalid data.
 func TestStrangeEntries(t *testing.T) {
 	fsys := vfs.NewMem()
 	putFile(t, fsys, "memory.db", memoryFile{NextID: 0, Entries: []record{
@@ -214,8 +214,8 @@ func TestStrangeEntries(t *testing.T) {
 	checkStore(t, s)
 }
 
-// An alias of an entry without a name is taken, too; of two entries that share an
-// alias, the older is named.
+// TestAliasOwners checks the entry that an AliasError names. An entry without a name can have an alias. If several
+// entries have the same alias, the oldest of them is named.
 func TestAliasOwners(t *testing.T) {
 	fsys := vfs.NewMem()
 	putFile(t, fsys, "memory.db", memoryFile{NextID: 30, Entries: []record{
@@ -258,8 +258,8 @@ func TestLastID(t *testing.T) {
 	checkStore(t, s)
 }
 
-// The file is as readable after a change as it was before, a link is not
-// replaced, and the leftovers of a crash go.
+// TestFiles checks that a change keeps the file's mode, does not replace a symbolic link, and removes the temporary
+// files of a crash.
 func TestFiles(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
 		t.Skip("permissions and links are Unix's")

@@ -1,5 +1,4 @@
-// Compares the codec with files that crabtalk's own code wrote and
-// read.
+// This file compares the encoder and the decoder with files that crabtalk itself wrote and read.
 
 package crmem
 
@@ -42,8 +41,8 @@ func (v vectorOp) op(t *testing.T) oxbow.Op {
 	return nil
 }
 
-// What crabtalk wrote for a row of changes, a store writes for them, byte for
-// byte. Crabtalk takes any name and alias, so the check of those is left out.
+// TestEncodeVectors checks that a store writes the same bytes as crabtalk for the same changes. Names and aliases are
+// not checked, because crabtalk accepts all of them.
 func TestEncodeVectors(t *testing.T) {
 	b, err := os.ReadFile("testdata/crmem-encode.json")
 	if err != nil {
@@ -113,8 +112,7 @@ func TestEncodeVectors(t *testing.T) {
 	}
 }
 
-// applyUnchecked does what Apply does, but for the check of what other stores
-// do not take.
+// applyUnchecked is like Apply, but does not refuse names and aliases that crabtalk accepts.
 func applyUnchecked(ctx context.Context, s *Store, ops ...oxbow.Op) error {
 	return s.withLock(ctx, func() error {
 		if err := s.reloadIfChanged(); err != nil {
@@ -146,8 +144,8 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// stricter are the vectors that crabtalk's reader takes and the RFC, or the
-// promise to drop nothing without a word, does not.
+// stricter lists the vectors that crabtalk's reader accepts and this package refuses, because the RFC forbids them or
+// because rewriting the file would lose data.
 var stricter = map[string]string{
 	"d12_reserved_nonzero": "reserved bytes", "d14_trailing": "behind the last entry",
 	"d15_count_less_than_entries": "behind the last entry", "d16": "",
@@ -164,7 +162,7 @@ func TestDecodeVectors(t *testing.T) {
 	for line := range strings.Lines(string(b)) {
 		cells := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if len(cells) < 4 || !strings.HasPrefix(cells[0], "d") {
-			continue // the end of a message
+			continue // skip the rest of a message that has several lines
 		}
 		name := cells[0]
 		data := unhex(t, cells[1])
@@ -178,7 +176,7 @@ func TestDecodeVectors(t *testing.T) {
 			case stricter[name] != "":
 				reason = stricter[name]
 			case strings.HasSuffix(name, "_huge"):
-				reason = "truncated body" // crabtalk asks for 100 GB and dies
+				reason = "truncated body" // crabtalk tries to allocate 100 GB and crashes
 			case !ok:
 				var r struct{ Error string }
 				if err := json.Unmarshal([]byte(result), &r); err != nil {
@@ -232,7 +230,7 @@ func TestDecodeVectors(t *testing.T) {
 	}
 }
 
-// The rows of the table that the vectors leave out, made by hand.
+// TestDecodeByHand decodes files that the vectors do not contain.
 func TestDecodeByHand(t *testing.T) {
 	entry := func(id uint64, name string) record { return record{ID: id, Created: 5, Name: name, Content: "c"} }
 	enc := func(next uint64, rs ...record) []byte {
@@ -269,7 +267,7 @@ func TestDecodeByHand(t *testing.T) {
 			t.Errorf("%s: Decode = %v, want %q and %v", tt.name, err, tt.want, tt.class)
 		}
 	}
-	// Each byte less is a truncated body.
+	// A file that lacks bytes at its end has a truncated body.
 	whole := enc(
 		3,
 		entry(1, "a"),
@@ -280,7 +278,7 @@ func TestDecodeByHand(t *testing.T) {
 			t.Errorf("Decode of the first %d bytes = %v, want truncated body", n, err)
 		}
 	}
-	// A next id that is too low is raised: crabtalk would write over entry 7.
+	// A next ID that is too low is corrected. Otherwise, crabtalk would overwrite entry 7.
 	f, err := decodeFile(enc(3, entry(7, "a")))
 	if err != nil || f.NextID != 8 {
 		t.Errorf("next id = %d, %v, want 8", f.NextID, err)

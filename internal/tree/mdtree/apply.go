@@ -1,5 +1,5 @@
-// This file implements Apply. It plans ops as edits of text, and checks that the edited text
-// contains exactly the entries that the ops request.
+// This file implements Apply. It plans each op as edits of files, and checks that the edited files contain exactly the
+// entries that the ops request.
 
 package mdtree
 
@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// Apply implements [oxbow.Store]. If another program changed an entry since this store returned the
-// entry, an Update without If is merged with that change line by line. If both changed the same
-// lines, Apply keeps the other program's file as a conflict copy.
+// Apply implements [oxbow.Store]. An Update without If is merged line by line if another program changed the entry
+// after this store returned it. If both changed the same lines, Apply keeps the other program's file as a conflict
+// copy.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change does not have a number. The entries of the change
-// are the entries that were written, after the merge with changes by other programs.
+// Commit implements [oxbow.Committer]. The change does not have a number. It contains the entries as they were
+// written, that is, after merges with changes by other programs.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -82,7 +82,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	return err
 }
 
-// planOp plans an op, and adds the resulting edits to the overlay.
+// planOp plans an op, and adds the edits to the overlay.
 func (s *Store) planOp(v *overlay, op oxbow.Op, now time.Time, own *planOutcome) error {
 	name := op.Target()
 	old, found := v.Find(name)
@@ -152,8 +152,7 @@ func checkTarget(op oxbow.Op, old Place, found bool) error {
 	return nil
 }
 
-// checkNeighbours returns an error if the edits of a change of the entry name also change a
-// different entry.
+// checkNeighbours returns an error if the edits that change an entry also change a different entry.
 func checkNeighbours(name string, had, have map[string][]uint64) error {
 	for _, m := range []map[string][]uint64{had, have} {
 		for n := range m {
@@ -166,8 +165,8 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 	return nil
 }
 
-// mergeOp merges an op that was made for the entry as last returned by the store with changes that
-// another program has made since.
+// mergeOp merges an op with changes by another program. The op was made for the entry as this store last returned it,
+// and the program changed the entry afterwards.
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *planOutcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
@@ -204,7 +203,7 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *planOutcome) oxbow.Op {
 	return merged
 }
 
-// checkResult returns an error if the files would not contain the entry exactly as requested.
+// checkResult returns an error if have, the entry in the edited file, differs from want, the requested entry.
 func checkResult(want, have oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,

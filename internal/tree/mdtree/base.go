@@ -25,18 +25,18 @@ type Origin struct {
 	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 
-// isThisStore reports whether a manifest with this origin belongs to this store.
+// isThisStore reports whether a manifest that names the store was belongs to this store.
 func (o Origin) isThisStore(was string) bool {
 	return was != "" && o.IsSameStore != nil && o.IsSameStore(was)
 }
 
-// isForeign reports whether a manifest with this origin belongs to a different store. It returns false
-// if the origin is unknown.
+// isForeign reports whether a manifest that names the store was belongs to a different store. It returns false if this
+// is unknown.
 func (o Origin) isForeign(was string) bool {
 	return was != "" && o.IsSameStore != nil && !o.IsSameStore(was)
 }
 
-// matchesEntry reports whether a dump of the entry would write the item's file.
+// matchesEntry reports whether a dump of the entry would write the file of the item.
 func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	if !f.Sum.isKnown() || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
@@ -50,13 +50,13 @@ func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	return f.hasSum(slices.Insert(text, nameAt, appendName(nil, e.Name)...))
 }
 
-// hasSum reports whether the text has the item's hash.
+// hasSum reports whether the text has the hash of the item.
 func (f manifestItem) hasSum(text []byte) bool { return digest(sha256.Sum256(text)) == f.Sum }
 
 func (f manifestItem) matchesText(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
 
-// isText reports whether dir and text are the directory and the text of the item. Line ends and
-// line breaks around the content are ignored.
+// isText reports whether the item has this directory and text. Differences in line ends, and in line breaks around the
+// content, are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum.isKnown() && path.Dir(f.Path) == dir &&
 		(f.hasSum([]byte(text)) || f.matchesText(entryText{Entry: e, showName: showName}))
@@ -83,12 +83,13 @@ func unixLines(text string) string {
 	return text
 }
 
-// storeHistory finds former states of a store. For a store without a history, it finds nothing.
+// storeHistory finds earlier states of entries in the history of a store. If the store has no history, it finds
+// nothing.
 type storeHistory struct {
 	ctx      context.Context
-	history  oxbow.Historian // nil without a history
+	history  oxbow.Historian // nil if the store has no history
 	undos    map[uint64]bool // for each change that was read, whether it undid other changes
-	readFrom uint64          // all changes from this number on are in undos
+	readFrom uint64          // number of the earliest change in undos
 }
 
 func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
@@ -96,8 +97,8 @@ func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
 	return &storeHistory{ctx: ctx, history: h, undos: map[uint64]bool{}, readFrom: ^uint64(0)}
 }
 
-// hadEntry reports whether the store contained this entry after the state of the base and was then changed by
-// something other than an undo. In this case, the file is older than the store.
+// hadEntry reports whether the store contained this entry after the base was dumped, and something other than an undo
+// has changed the entry since. In this case, the file is older than the store.
 func (p *storeHistory) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil
@@ -124,8 +125,8 @@ func (p *storeHistory) hadEntry(want *oxbow.Entry, base manifestItem) (bool, err
 	return false, nil
 }
 
-// dumpedEntry returns the state of an entry that the base's dump wrote. ok is false if the history does not
-// have this state.
+// dumpedEntry returns the entry as the dump of the base wrote it. ok is false if the history does not contain this
+// state.
 func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bool, err error) {
 	if p.history == nil {
 		return e, false, nil
@@ -145,7 +146,7 @@ func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entr
 	return e, false, nil
 }
 
-// isUndo reports whether the change undid other changes.
+// isUndo reports whether the change with this number undid other changes.
 func (p *storeHistory) isUndo(seq uint64) (bool, error) {
 	if seq >= p.readFrom {
 		return p.undos[seq], nil

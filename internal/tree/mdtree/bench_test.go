@@ -1,4 +1,4 @@
-// Benchmarks of dumps of a large store on the operating system's files.
+// This file measures dumps of a large store on the file system of the operating system.
 
 package mdtree
 

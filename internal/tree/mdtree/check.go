@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]. It reads all files again. It reports files of which the last
-// good state is used, files that cannot be read, duplicate names, and conflict copies.
+// Check implements [oxbow.Checker]. It reads all files again. It reports damaged files of which an earlier state is
+// used, files that cannot be read, names that occur in several files, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.scanWith(ctx, s.scanAll); err != nil {
 		return oxbow.CheckReport{}, err
@@ -48,7 +48,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
-			continue // ignore the error: it was reported above, or the directory does not exist
+			continue // skip the directory: the error was reported above, or the directory does not exist
 		}
 		for _, it := range items {
 			if p := path.Join(dir, it.Name()); IsConflict(p) {
@@ -64,7 +64,8 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, nil
 }
 
-// isOverlooked reports whether a file is a text that the layout does not read (see [Overlooker]).
+// isOverlooked reports whether a file is a text that the layout does not read, although the file is in one of its
+// directories (see [Overlooker]).
 func (s *Store) isOverlooked(p string) bool {
 	o, ok := s.layout.(Overlooker)
 	return ok && !s.layout.Match(p) && o.Overlooks(p)

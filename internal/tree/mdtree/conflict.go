@@ -1,5 +1,5 @@
-// This file implements conflict copies. A conflict copy is a file, next to the original file, with
-// a text by another program that could not be merged.
+// This file implements conflict copies. If the text that another program wrote to a file cannot be merged, the text is
+// kept in a conflict copy, which is a file next to the original file.
 
 package mdtree
 
@@ -28,8 +28,7 @@ func IsConflict(p string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// conflictName returns an unused name for a file's conflict copy. It also avoids the names in
-// taken.
+// conflictName returns an unused name for a conflict copy of a file. It must not be in taken either.
 func conflictName(fsys vfs.FS, p string, taken map[string]bool) (string, error) {
 	ext := path.Ext(p)
 	for n := 1; n <= maxCopies; n++ {

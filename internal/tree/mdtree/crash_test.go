@@ -1,5 +1,4 @@
-// Tests of what a dump leaves when it fails or the machine stops, at
-// each of its steps.
+// This file tests the tree after a dump has failed or the machine has stopped, at each step of the dump.
 
 package mdtree
 
@@ -20,15 +19,15 @@ import (
 
 var errStop = errors.New("the machine stopped")
 
-// stopFS does its first calls that change something and fails all later ones.
-// With late set, the first that fails has its effect all the same.
+// stopFS lets a number of calls that change something succeed, and all later calls fail. With late set, the first call
+// that fails has its effect nevertheless.
 type stopFS struct {
 	vfs.FS
 	left int
 	late bool
 }
 
-// step reports whether the call is to be made, and the error to return.
+// step reports whether the call has its effect, and the error that it returns.
 func (s *stopFS) step() (do bool, err error) {
 	s.left--
 	if s.left >= 0 {
@@ -73,13 +72,13 @@ type stopFile struct {
 func (f *stopFile) WriteAt(p []byte, off int64) (n int, err error) {
 	err = f.s.do(func() error { n, err = f.File.WriteAt(p, off); return err })
 	if err != nil && n == 0 && len(p) > 1 {
-		f.File.WriteAt(p[:len(p)/2], off) // a torn write
+		f.File.WriteAt(p[:len(p)/2], off) // only a part of the bytes is written
 	}
 	return n, err
 }
 func (f *stopFile) Sync() error { return f.s.do(f.File.Sync) }
 
-// history is an old state, a new one, and a person's files.
+// history returns the store before and after a change. The tests add files of the user to the tree.
 func history(t *testing.T) (old, next *mapStore) {
 	old = storeOf(t, note("keep", "k"), note("change", "before"), note("go", "g"), note("Case", "same"),
 		oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon},
@@ -89,8 +88,8 @@ func history(t *testing.T) (old, next *mapStore) {
 	return old, next
 }
 
-// A dump that stops anywhere leaves, for Read, exactly the old or the new tree,
-// and the next dump makes the new one. The recovery may stop anywhere too.
+// TestStopAnywhere stops a dump at each of its steps. Read must return exactly the old or the new tree, and the next
+// dump must write the new tree. The recovery may also be stopped at each step.
 func TestStopAnywhere(t *testing.T) {
 	testenv.Sequential(t)
 	old, next := history(t)
@@ -99,7 +98,7 @@ func TestStopAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		base      func() vfs.FS
 		old, next *mapStore
-		stride    int // second stops are that far apart
+		stride    int // distance between the steps at which the recovery is stopped
 	}{
 		{memory, old, next, 7},
 		{folding, old, next, 61},
@@ -115,8 +114,8 @@ func TestStopAnywhere(t *testing.T) {
 		want["theme/x.css"], want["notes/own.txt"] = "css", "own"
 		oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
 
-		// run makes the old tree, and dumps the new one with a stop after
-		// first calls, then again with a stop after second calls.
+		// run writes the old tree. It then dumps the new tree, and stops the dump after first calls. It repeats this
+		// dump, and stops it after second calls.
 		sawOld, sawNew := 0, 0
 		run := func(t *testing.T, first, second int, late bool) (doneFirst, doneSecond bool) {
 			fsys := base()
@@ -171,15 +170,15 @@ func TestStopAnywhere(t *testing.T) {
 	}
 }
 
-// crashed identifies an image of a disk after a crash.
+// crashed identifies the state of a disk after a crash.
 type crashed struct {
-	sum         uint64 // see crashfs.Sum
-	first, done bool   // see check
+	sum         uint64 // hash of the files (see crashfs.Sum)
+	first, done bool   // arguments of check
 }
 
-// A machine that stops anywhere and loses, in any combination, what was not
-// synced, leaves the old or the new tree too. A dump that was reported done is
-// there after it. See package crashfs for what may be lost.
+// TestCrashAnywhere is like TestStopAnywhere, but the machine stops, and any combination of changes that were not
+// synced is lost. See package crashfs for the changes that may be lost. If the dump has returned without an error, the
+// new tree must exist.
 func TestCrashAnywhere(t *testing.T) {
 	testenv.Sequential(t)
 	ctx := t.Context()
@@ -207,8 +206,8 @@ func TestCrashAnywhere(t *testing.T) {
 	sawNew := 0
 	every := testenv.Long(97, 31)
 	checked := map[crashed]bool{}
-	// check looks at one disk after a crash; first says that there was no old tree, and done
-	// that the dump was reported done before the crash.
+	// check checks a disk after a crash. first is true if there was no old tree. done is true if the dump had returned
+	// without an error.
 	check := func(img *vfs.Mem, label string, at int, first, done bool) {
 		images++
 		where := fmt.Sprintf("crash at %d, first dump %v, %s", at, first, label)
@@ -253,8 +252,8 @@ func TestCrashAnywhere(t *testing.T) {
 			n := 0
 			for sketch := range disk.EachSketch {
 				n++
-				// Many images of a crash are also images of the crash before. Read and Dump only
-				// depend on the names and bytes of an image.
+				// Check each state of the disk only once. Crashes at different steps may leave the same state, and
+				// Read and Dump only depend on the names and bytes of the files.
 				key := crashed{sketch.Sum(nil), first, done}
 				second := n%every == 0 && !first && o == nil
 				if checked[key] && !second {
@@ -263,7 +262,7 @@ func TestCrashAnywhere(t *testing.T) {
 				checked[key] = true
 				img, label := sketch.Mem(), sketch.Label()
 				check(img, label, at, first, done)
-				// A second crash, in the recovery from the first.
+				// Let the recovery from the first crash crash as well.
 				if second {
 					again := crashfs.New(img)
 					again.StopAt(1 + (n+at)%40)
@@ -286,7 +285,8 @@ func TestCrashAnywhere(t *testing.T) {
 	t.Logf("%d images", images)
 }
 
-// A sync that fails is an error, and what was not synced is not relied on.
+// TestSyncFails checks that a failed sync is reported as an error. Later dumps must not assume that the changes were
+// synced.
 func TestSyncFails(t *testing.T) {
 	testenv.Sequential(t)
 	for _, o := range []*DumpOptions{nil, {bulk: 1}} {
@@ -316,8 +316,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 		if got := describeAll(tree.Entries); !slices.Equal(got, newWant) && (!failed || !slices.Equal(got, oldWant)) {
 			t.Fatalf("fault at %d: Read = %q, want the old or the new tree", at, got)
 		}
-		// The dump after it relies on nothing that the failed one did not make
-		// durable, wherever the machine stops.
+		// The next dump must not assume that the failed dump has synced something, whenever the machine stops.
 		for stop := 1; failed && stop < 12; stop++ {
 			crashing := disk.Clone()
 			crashing.StopAt(crashing.CountOps() + stop)
@@ -350,8 +349,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 	}
 }
 
-// What a person changes between a crash and the recovery stays, and the
-// recovery does not overwrite it.
+// TestEditAfterCrash checks that the recovery does not overwrite files that a user changed after the crash.
 func TestEditAfterCrash(t *testing.T) {
 	old, next := history(t)
 	for calls := 0; ; calls++ {
@@ -381,8 +379,8 @@ func TestEditAfterCrash(t *testing.T) {
 	}
 }
 
-// A file that a person puts where a crash left the first dump unfinished stays,
-// and stands next to what the dump wrote.
+// TestEditAfterFirstCrash checks that a file is kept that a user adds to a directory after the first dump to it
+// crashed. The files of the dump must exist next to it.
 func TestEditAfterFirstCrash(t *testing.T) {
 	_, next := history(t)
 	finished := 0
@@ -416,7 +414,7 @@ func TestEditAfterFirstCrash(t *testing.T) {
 	}
 }
 
-// A journal that a stranger put into a tree reaches nothing outside it.
+// TestForgedJournal checks that a journal by an attacker in the tree cannot change files outside of the tree.
 func TestForgedJournal(t *testing.T) {
 	for _, journal := range []string{
 		`{"version":1,"write":[{"path":"../evil.md","was":"","sha256":""}]}`,

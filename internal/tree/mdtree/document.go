@@ -1,4 +1,4 @@
-// This file reads documents: files of a tree that contain no entries. They are changed with Edit.
+// This file reads documents: files of a tree that contain no entries. The method Edit changes them.
 
 package mdtree
 

@@ -1,4 +1,4 @@
-// Tests of documents.
+// This file tests documents.
 
 package mdtree
 
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// setDocument replaces a document.
+// setDocument replaces the text of a document.
 func setDocument(t *testing.T, s *Store, path, text string) error {
 	t.Helper()
 	return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) { return []Edit{{Path: path, Text: text}}, nil })
@@ -53,7 +53,7 @@ func TestDocuments(t *testing.T) {
 	if err := setDocument(t, s, "../x.md", "x"); err == nil {
 		t.Error("Edit() left the tree")
 	}
-	// A change of entries and a document in one.
+	// A single change can contain an entry and a document.
 	err := s.Edit(ctx, func(v View, _ time.Time) ([]Edit, error) {
 		if _, ok := v.File("deep/INDEX.md"); ok {
 			t.Error("a document that was removed is there")
@@ -63,7 +63,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil || entryContent(t, s, "e") != "edited" || p.read("deep/INDEX.md") != "x" {
 		t.Errorf("Edit() = %v", err)
 	}
-	// What an edit made shows at once in the files.
+	// The documents that Edit wrote are visible immediately.
 	if err := s.View(ctx, func(v View) error {
 		text, ok := v.File("deep/INDEX.md")
 		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") ||

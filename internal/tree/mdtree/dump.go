@@ -29,8 +29,8 @@ type DumpOptions struct {
 
 	Filter oxbow.Filter // selects the entries that are dumped
 
-	// Origin names the store in the manifest. If the existing manifest names a different store, it
-	// is ignored: all existing files count as edited.
+	// Origin names the store in the manifest. If the present manifest names a different store, the manifest is
+	// ignored, and all present files count as edited.
 	Origin Origin
 
 	Ref string // name of the directory in errors (its path by default)
@@ -38,11 +38,11 @@ type DumpOptions struct {
 	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
 
-	resolution time.Duration // resolution of the file system's clock (0 means that it is estimated)
+	resolution time.Duration // resolution of the file system's clock (0 means that it is determined)
 
-	spoolMemory int // texts of new files that are kept in memory, in bytes (0 means the default)
+	spoolMemory int // maximum number of bytes of new files that are kept in memory (0 means the default)
 
-	bulk int // minimum number of files for which the whole file system is synced instead (0 means the default)
+	bulk int // minimum number of files for which the whole file system is synced at once (0 means the default)
 }
 
 // Report describes a dump's changes to the tree's files, except the manifest.
@@ -51,10 +51,10 @@ type Report struct {
 	Written   int  // number of files created or replaced
 	Unchanged int  // number of files that were up to date
 	Removed   int  // number of files removed because their entries do not exist any more
-	Recovered bool // an interrupted dump was completed first
+	Recovered bool // the dump first completed an earlier dump that was interrupted
 
-	// Kept lists copies of edited, unloaded files that this dump replaced or removed. These
-	// may be entry files (if Force is set) and the table of contents.
+	// Kept lists the copies of files that were edited, not loaded, and then replaced or removed by this dump. These
+	// may be the table of contents and, if Force is set, files of entries.
 	Kept []string
 
 	// Directives lists the entries with mdbook directives, such as {{#include FILE}}, if a
@@ -107,11 +107,12 @@ type dumper struct {
 
 	outputs       outputs
 	spool         spool
-	keepsAllTexts bool              // keep the text of each entry, even if the entry's file is probably unchanged
-	doneCount     atomic.Int64      // entries that were reported as progress
-	extra         []item            // files of entries that no output has, sorted by path
-	pathByNFC     map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
-	last          lastDump
+	keepsAllTexts bool         // the text of each entry is kept, even if the entry's file is probably unchanged
+	doneCount     atomic.Int64 // number of entries that were reported as progress
+	extra         []item       // files of entries that the dump would not write, sorted by path
+	// the spelling of each path on disk, by its Unicode normal form C (only for paths that are not ASCII)
+	pathByNFC map[string]string
+	last      lastDump
 
 	manifestSum digest // hash of the manifest after the dump
 	summarySum  digest // hash of the table of contents after the dump
@@ -119,16 +120,16 @@ type dumper struct {
 
 	knownFiles  knownHead
 	knownRows   int // number of rows in the list of known files
-	knownHits   int // number of files that are unchanged since they entered the list
+	knownHits   int // number of files whose rows in the list of known files are still valid
 	examination examination
 	hasExamined bool // a file was read that may enter the list
 
-	writes       []int32          // outputs whose files are written
-	was          map[int32]string // hash, in hex, of each file that is replaced, by output
-	lists        []listFile       // other files that are written
+	writes       []int32          // rows of outputs whose files are written
+	was          map[int32]string // for each row, the hash of the file that is replaced, in hex
+	lists        []listFile       // other files that are written, such as the manifest
 	removals     []journal.Deletion
 	editedFiles  []string
-	copiesToKeep []string // edited files that are replaced or removed
+	copiesToKeep []string // edited files that are copied because the dump replaces or removes them
 
 	spoolMemory    int
 	findDirectives bool // see Report.Directives
@@ -166,7 +167,7 @@ func (d *dumper) dump(ctx context.Context) error {
 	return err
 }
 
-// reset discards the plan of an attempt.
+// reset discards the plan of the last attempt.
 func (d *dumper) reset() {
 	d.report = Report{}
 	d.outputs = outputs{}
@@ -183,8 +184,8 @@ func (d *dumper) reset() {
 	d.doneCount.Store(0)
 }
 
-// dumpOnce makes a dump. If it needs the text of an entry that was changed after the entries were
-// listed, nothing is changed and the error matches errEntryChanged.
+// dumpOnce makes a dump. If the text of an entry is needed again and the entry was changed in the meantime, dumpOnce
+// changes nothing, and the error matches errEntryChanged.
 func (d *dumper) dumpOnce(ctx context.Context) error {
 	if err := d.readLast(); err != nil {
 		return err
@@ -220,7 +221,7 @@ func (d *dumper) planFiles(ctx context.Context) error {
 	return err
 }
 
-// dropSpool deletes the spool of a dump, if the dump stages no files.
+// dropSpool deletes the spool if the dump stages no files.
 func (d *dumper) dropSpool() error {
 	if d.spool.file == nil {
 		return nil
@@ -297,7 +298,7 @@ func (d *dumper) recoverDump() error {
 	return d.resumeChange(j)
 }
 
-// readLast reads what the last dump left: the manifest and the settings of the book.
+// readLast reads the manifest of the last dump and the settings of the book.
 func (d *dumper) readLast() error {
 	if err := d.checkTop(); err != nil {
 		return err
@@ -350,8 +351,8 @@ func (d *dumper) listFiles() error {
 	return err
 }
 
-// checkTop returns an error if a link or directory has the name of a file that the dump
-// writes. It deletes the temporary files of a crashed dump's list of known files.
+// checkTop returns an error if a file that the dump writes has the name of a link or directory. If an earlier dump
+// crashed, it deletes the temporary files of the list of known files.
 func (d *dumper) checkTop() error {
 	top, err := d.fs.ReadDir(d.dir)
 	if err != nil {
@@ -371,8 +372,8 @@ func (d *dumper) checkTop() error {
 	return nil
 }
 
-// stageAndMove stages the new files, commits, and moves all files to their places. It returns which of the new files
-// may enter the list of known files.
+// stageAndMove stages the new files, commits the dump, and moves the files to their places. It returns an examination
+// that decides which of the new files may enter the list of known files.
 func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	written := &examination{isTimeUnknown: true}
 	j, staged, err := d.stageNames()
@@ -402,8 +403,8 @@ func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	return written, nil
 }
 
-// fileToStage returns the i-th file to be staged: the files of outputs come first. index is its index in the journal,
-// or -1. buf is used for the text of an entry.
+// fileToStage returns the i-th file to be staged. The files of entries come before other files. index is the index of
+// the file in the journal, or -1. buf is reused for the texts of entries.
 func (d *dumper) fileToStage(ctx context.Context, i int, index int32, buf *[]byte) (stagedFile, error) {
 	p, was := d.writtenFile(i)
 	f := stagedFile{name: d.stage.StagedPath(p), perm: 0o600}
@@ -479,5 +480,5 @@ func (d *dumper) stageNames() (*journal.Journal, []int32, error) {
 	return j, staged, nil
 }
 
-// reportProgress reports that another entry is done.
+// reportProgress reports that one more entry is done.
 func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs.rows)) }

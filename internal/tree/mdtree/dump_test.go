@@ -1,4 +1,4 @@
-// Tests of what a dump writes, keeps and refuses.
+// This file tests which files a dump writes and keeps, and when it is refused.
 
 package mdtree
 
@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// nastyStore holds names and contents that break careless trees, some of which
-// only older stores can hold.
+// nastyStore returns a store with names and contents that are difficult for a directory tree. Some of them can only be
+// in a store that an older version wrote.
 func nastyStore(t testing.TB) *mapStore {
 	names := []string{
 		"", ".", "..", "...", ".git", "a/b", `a\b`, "../../etc/passwd", "A", "a", "a~2", "é", "e\u0301", "CON", "con",
@@ -52,7 +52,7 @@ func nastyStore(t testing.TB) *mapStore {
 			t.Fatal(err)
 		}
 	}
-	// Labels are checked by every store that has them.
+	// Leave out invalid labels, because every store with labels checks them.
 	for i := range s.entries {
 		s.entries[i].Labels = slices.DeleteFunc(s.entries[i].Labels, func(l oxbow.Label) bool {
 			return l.Check() != nil
@@ -61,8 +61,8 @@ func nastyStore(t testing.TB) *mapStore {
 	return s
 }
 
-// dump, load, dump: the same entries and the same bytes, in memory and on the
-// operating system's files.
+// TestRoundTrip dumps, loads and dumps again. The entries and the bytes of the files must be the same. It uses a file
+// system in memory and the file system of the operating system.
 func TestRoundTrip(t *testing.T) {
 	onDisk, err := vfs.Dir(t.TempDir())
 	if err != nil {
@@ -116,7 +116,7 @@ func addRaw(e oxbow.Entry) oxbow.Add {
 		Created: e.Created}
 }
 
-// A dump to "." works as well: the root itself is never renamed.
+// TestDumpToRoot dumps to the directory ".", which a dump cannot rename.
 func TestDumpToRoot(t *testing.T) {
 	fsys := vfs.NewMem()
 	mustDump(t, storeOf(t, note("a", "x")), fsys, ".")
@@ -125,7 +125,7 @@ func TestDumpToRoot(t *testing.T) {
 	}
 }
 
-// countFS counts the calls that change files.
+// countFS records the calls that change files.
 type countFS struct {
 	vfs.FS
 	changes []string
@@ -157,7 +157,7 @@ func TestDumpAgain(t *testing.T) {
 		t.Errorf("first Dump = %+v, want %+v", got, want)
 	}
 
-	// Nothing changed: nothing is written.
+	// If nothing has changed, the dump writes nothing.
 	fsys.changes = nil
 	want = Report{Entries: 3, Unchanged: 5}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
@@ -167,7 +167,7 @@ func TestDumpAgain(t *testing.T) {
 		t.Errorf("Dump of an unchanged store did %q, want nothing", fsys.changes)
 	}
 
-	// One changed, one gone with its directory, one new.
+	// Change an entry, add an entry, and remove the only entry of a directory.
 	if err := s.Apply(
 		t.Context(),
 		oxbow.Update{Name: "a", Content: "ONE"},
@@ -190,9 +190,9 @@ func TestDumpAgain(t *testing.T) {
 	}
 }
 
-// mdbook must not follow directives in the texts of entries: it would put local files into
-// the pages. Settings of an earlier dump are replaced, those of a person stay, and the
-// report names the entries that are dangerous with them.
+// TestDumpForbidsDirectives checks that mdbook does not follow directives in the texts of entries, because they could
+// include local files in the pages. A dump replaces settings that an earlier dump wrote, but not those that a user
+// wrote. With the latter, the report lists the entries that are dangerous.
 func TestDumpForbidsDirectives(t *testing.T) {
 	const text = "See {{#include /etc/hostname}} and \\{{#include x}}."
 	for _, c := range []struct{ name, settings, want, told string }{
@@ -244,7 +244,7 @@ func TestDumpForbidsDirectives(t *testing.T) {
 	}
 }
 
-// What is a person's own stays.
+// TestDumpKeepsOwnFiles checks that a dump keeps the user's own files.
 func TestDumpKeepsOwnFiles(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "one"))
@@ -294,7 +294,7 @@ func TestDumpRefusesForeign(t *testing.T) {
 			t.Errorf("forced Dump over %s: %v", what, err)
 		}
 	}
-	// Hidden names, such as those of git, are no content.
+	// Hidden files and directories, such as .git, do not make a directory foreign.
 	fsys := vfs.NewMem()
 	put(t, fsys, "brain/.git/HEAD", "ref")
 	mustDump(t, s, fsys, "brain")
@@ -303,7 +303,7 @@ func TestDumpRefusesForeign(t *testing.T) {
 	}
 }
 
-// Edits that were not loaded are not overwritten; loaded ones are.
+// TestDumpRefusesEdited checks that a dump overwrites edited files only after the edits were loaded.
 func TestDumpRefusesEdited(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
@@ -333,8 +333,8 @@ func TestDumpRefusesEdited(t *testing.T) {
 
 }
 
-// A forced dump keeps a copy of each edited file that it replaces or removes, and of nothing
-// that it wrote itself.
+// TestDumpForcedKeepsEdits checks that a dump with Force copies each edited file that it replaces or removes, but no
+// file that a dump wrote.
 func TestDumpForcedKeepsEdits(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
@@ -374,7 +374,8 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	}
 }
 
-// The table of contents is the dump's, but what a person added to it is kept.
+// TestDumpKeepsSummary checks that a dump replaces the table of contents, but keeps a copy if a user has added
+// something to it.
 func TestDumpKeepsSummary(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("b", "two"))
@@ -440,7 +441,8 @@ func TestDumpRefusesIrregular(t *testing.T) {
 	}
 }
 
-// An entry whose name changes in case only is one file on some systems.
+// TestDumpRenameCase renames an entry by changing the case of a letter. On some file systems, both names belong to the
+// same file.
 func TestDumpRenameCase(t *testing.T) {
 	for what, fsys := range map[string]vfs.FS{"cases differ": vfs.NewMem(), "cases are one": newFoldFS()} {
 		t.Run(what, func(t *testing.T) {
@@ -461,7 +463,7 @@ func TestDumpRenameCase(t *testing.T) {
 	}
 }
 
-// A file system that changes the normal form of names, as HFS+ does.
+// TestDumpNormalForm uses a file system that changes the Unicode normal form of names, like HFS+.
 func TestDumpNormalForm(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("caf\u00e9", "x"))
@@ -560,7 +562,8 @@ func TestSummaryLinks(t *testing.T) {
 	}
 }
 
-// A dump is as private as the memory; what a person opened to others stays so.
+// TestDumpModes checks that only the owner can read a new dump. If the user made a file readable for others, it stays
+// readable.
 func TestDumpModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are of Unix")
@@ -595,8 +598,8 @@ func TestDumpModes(t *testing.T) {
 	}
 }
 
-// The table of contents lists all entries, so it may be larger than a file of an entry. A dump of 200,000
-// entries with long names could not be repeated.
+// TestDumpOverLongTableOfContents checks that the table of contents, which lists all entries, may be larger than the
+// file of an entry. Because of a bug, a dump of 200,000 entries with long names could not be repeated.
 func TestDumpOverLongTableOfContents(t *testing.T) {
 	s, fsys := storeOf(t, note("one", "text")), vfs.NewMem()
 	mustDump(t, s, fsys, "brain")
@@ -619,7 +622,8 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 	}
 }
 
-// What a load leaves out is named, and no dump deletes it without a copy.
+// TestTextThatIsNotReadIsKept checks that a load warns about text that it does not read, and that no dump deletes such
+// text without a copy.
 func TestTextThatIsNotReadIsKept(t *testing.T) {
 	s := storeOf(t, note("a", "one"), note("b", "two"))
 	fsys := vfs.NewMem()

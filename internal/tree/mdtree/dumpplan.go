@@ -67,8 +67,8 @@ func hasDirective(e *oxbow.Entry) bool {
 	return directives().MatchString(e.Content) || directives().MatchString(e.Name)
 }
 
-// renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump probably wrote
-// the same text. The text is appended to buf[:0], which is returned for the next call.
+// renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump probably wrote the
+// same text. It uses the memory of buf for the text, and returns the memory for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
 	out := outputFile{kind: e.Kind, name: d.outputs.names.add(e.Name), text: noText}
@@ -132,10 +132,10 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	return b, nil
 }
 
-// differingFile is a file of an entry that is not as the dump would write it.
+// differingFile is an entry's file that differs from what the dump would write.
 type differingFile struct {
 	path string
-	row  int32 // output of the file, or -1 if the file belongs to no entry
+	row  int32 // row of the output that has the file, or -1 if the file belongs to no entry
 }
 
 // planChanges determines the files to write and remove.
@@ -184,7 +184,7 @@ func (d *dumper) planChanges(ctx context.Context) error {
 	return d.compareLists()
 }
 
-// findSpelling determines whether a missing file exists in another Unicode form. It adds the name of such a file to
+// findSpelling finds a file whose path differs from the output's path only in its Unicode form. It adds the path to
 // sameFile.
 func (d *dumper) findSpelling(row int32, sameFile map[string]bool) error {
 	if len(d.pathByNFC) == 0 {
@@ -241,7 +241,7 @@ func (d *dumper) replaceFiles(ctx context.Context, differing []differingFile) er
 	return nil
 }
 
-// compareLists is like planChanges, for the files that are not entries.
+// compareLists is like planChanges, for the files that contain no entries.
 func (d *dumper) compareLists() error {
 	d.memory = d.origin.Name
 	hasMemory := d.last.exists && d.last.Memory != ""
@@ -270,8 +270,8 @@ func (d *dumper) compareLists() error {
 	return d.planBook()
 }
 
-// compareList adds a file to the files to write, if its content changes. It returns the hash of the new content, and
-// the hash, in hex, of the present content.
+// compareList adds a file to the files to write if its content changes. It returns the hash of the new content, and
+// the hash of the present content in hex.
 func (d *dumper) compareList(p string, content func(w io.Writer) error) (sum digest, was string, err error) {
 	was, err = d.hashFile(p)
 	if err != nil {
@@ -311,7 +311,7 @@ func (d *dumper) bookSettings() (settings string, isOurs bool, err error) {
 	return settings, settings == oldBookSettings, nil
 }
 
-// scanBook determines whether the entries with directives that mdbook would execute are reported.
+// scanBook determines whether mdbook would execute directives, so that the report lists the entries with directives.
 func (d *dumper) scanBook() error {
 	settings, isOurs, err := d.bookSettings()
 	d.findDirectives = !isOurs && readsFiles(settings)
@@ -375,8 +375,7 @@ func (d *dumper) readAndList(p string) (text string, stamp stampHash, err error)
 	return text, stamp, nil
 }
 
-// prepareExamination determines a time. Only files that were last changed before that time enter the list of known
-// files.
+// prepareExamination determines the time before which a file must have been changed to enter the list of known files.
 func (d *dumper) prepareExamination() {
 	ok := d.hasStamps()
 	if ok {
@@ -386,7 +385,7 @@ func (d *dumper) prepareExamination() {
 }
 
 // saveKnownFiles writes the list of known files if it has changed. written decides which of the files that this dump
-// wrote enter the list. Errors are ignored, because the list only saves time.
+// wrote enter the list. Errors are ignored, because without the list, only the next dump and load take longer.
 func (d *dumper) saveKnownFiles(written *examination) {
 	head := knownHead{d.manifestSum, d.summarySum}
 	hasNewFiles := d.hasExamined || len(d.writes) > 0
@@ -432,8 +431,9 @@ func (d *dumper) knownStamp(row int32, e dirEntry, written *examination) (s sysi
 	return s, false
 }
 
-// mayReplace returns the hash of a file, and reports whether the file may be replaced or removed. last is the file's
-// item in the last dump. If the file was edited, it is added to d.edited, or, with force, to d.keep.
+// mayReplace returns the hash of a file, and reports whether the dump may replace or remove the file. last is the
+// file's item in the last dump. If the file was edited, it is added to d.editedFiles or, with Force, to
+// d.copiesToKeep.
 func (d *dumper) mayReplace(ctx context.Context, p string, last manifestItem) (sum digest, may bool, err error) {
 	text, _, err := d.readAndList(p)
 	if err != nil {
@@ -455,8 +455,8 @@ func (d *dumper) mayReplace(ctx context.Context, p string, last manifestItem) (s
 	return sum, false, nil
 }
 
-// losesNothing reports whether replacing the file loses nothing, because the store contains the text or contained it
-// before.
+// losesNothing reports whether the file can be replaced without losing text, because the store contains the text or
+// contained it before.
 func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error) {
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
 	if d.last.exists && d.last.Count > 0 {
@@ -507,7 +507,7 @@ func (d *dumper) addSummaryToKeep(was string) error {
 	return nil
 }
 
-// keepCopies keeps a copy of each edited file that this dump replaces or removes.
+// keepCopies copies each edited file that this dump replaces or removes.
 func (d *dumper) keepCopies() error {
 	for _, p := range d.copiesToKeep {
 		kept, err := vfs.KeepCopy(d.fs, d.fullPath(p))

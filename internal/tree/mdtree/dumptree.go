@@ -21,18 +21,18 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForeignWrite reports whether a journal must not write the path.
+// isForeignWrite reports whether a journal that writes the path is not from a dump.
 func isForeignWrite(p string) bool {
 	return isForeignRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
 
-// isForeignRemoval reports whether a journal must not remove the path.
+// isForeignRemoval reports whether a journal that removes the path is not from a dump.
 func isForeignRemoval(p string) bool { return !isEntryPath(p) }
 
 // dumpTree is a directory that a dump writes and a load reads.
 type dumpTree struct {
 	tree
-	resolution time.Duration // resolution of the file system's clock (0 means that it is estimated)
+	resolution time.Duration // resolution of the file system's clock (0 means that it is determined)
 	seed       maphash.Seed  // seed of stampHash
 }
 
@@ -57,8 +57,7 @@ func (t *dumpTree) readText(p string, limit int64) (string, error) {
 	return text, nil
 }
 
-// readJournal returns the journal of a dump that was committed but not completed. It returns nil if
-// no such dump exists.
+// readJournal returns the journal of a dump that was committed but not completed, or nil if there is no such dump.
 func (t *dumpTree) readJournal() (*journal.Journal, error) {
 	j, err := t.stage.LoadJournal(isForeignWrite, isForeignRemoval)
 	switch {
@@ -70,25 +69,26 @@ func (t *dumpTree) readJournal() (*journal.Journal, error) {
 	return j, err
 }
 
-// item is a file in the directory of a kind.
+// item is a file in a directory of entries.
 type item struct {
 	path string // path in the tree
 	kind *kindDir
 }
 
-// dirEntry is a name in the directory of a kind, or the name of the directory if it is not a directory.
+// dirEntry is a file in a directory of entries. If another kind of file has the name of such a directory, it is this
+// file.
 type dirEntry struct {
 	fs.DirEntry
 	path string // path in the tree
 	kind *kindDir
-	mode fs.FileMode // type bits
+	mode fs.FileMode // type of the file
 }
 
-// isKindDir reports whether the name is the directory of a kind. In this case, it is not a directory.
+// isKindDir reports whether the file has the name of a directory of entries, so that the directory does not exist.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
-// eachEntry calls fn with all names in the directories of the kinds, including hidden names. The names of a directory
-// are in any order. If a dump is incomplete, staged files have no DirEntry.
+// eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are
+// in any order. If a dump is incomplete, files in its staging directory have no DirEntry.
 func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	top, err := t.fs.ReadDir(t.dir)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	return nil
 }
 
-// eachEntryOf calls fn with all names in the directory of a kind that an incomplete dump does not change.
+// eachEntryOf is like eachEntry, for a single directory that is not changed by an incomplete dump.
 func (t *dumpTree) eachEntryOf(kind *kindDir, fn func(e dirEntry) error) error {
 	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
 		p := kind.dir + "/" + e.Name()
@@ -142,8 +142,8 @@ func describeMode(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// openManifest opens the manifest of a tree, in the state after an interrupted dump. If there is no manifest, the error
-// matches [fs.ErrNotExist].
+// openManifest opens the manifest of a tree. If a dump was interrupted, it opens the new manifest. If there is no
+// manifest, the error matches [fs.ErrNotExist].
 func (t *dumpTree) openManifest() (vfs.File, error) {
 	f, err := t.openRead(manifestFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// Tests of what people do to the files while programs use them.
+// This file tests edits that people make to the files while programs use them.
 
 package mdtree
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// person edits the files of a tree, in an editor.
+// person edits the files of a tree like a user with an editor.
 type person struct {
 	t    *testing.T
 	path string
@@ -49,7 +49,7 @@ func (p person) remove(name string) {
 	}
 }
 
-// files lists the files of a directory but the hidden ones.
+// files returns the files of a directory that are not hidden.
 func (p person) files(dir string) []string {
 	p.t.Helper()
 	items, err := os.ReadDir(filepath.Join(p.path, dir))
@@ -77,7 +77,7 @@ func entryContent(t *testing.T, s *Store, name string) string {
 	return e.Content
 }
 
-// warnings collects the warnings.
+// warnings collects the warnings of a store.
 type warnings struct{ all []string }
 
 func (w *warnings) warn(m string) { w.all = append(w.all, m) }
@@ -88,8 +88,8 @@ func (w *warnings) take() string {
 	return s
 }
 
-// TestEditsShow runs with few files, which are looked at one by one, and with
-// many, which are watched where the system can.
+// TestEditsShow checks that edits become visible. It uses few files, which are checked individually, and many files,
+// which are watched if the system supports it.
 func TestEditsShow(t *testing.T) {
 	for _, files := range []int{0, 200} {
 		t.Run(fmt.Sprint(files, " other files"), func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestEditsShow(t *testing.T) {
 			p.write("days/x.md", "## j1\nfirst\n## j2\nsecond\n")
 			expect("two in a file", "j2", "second", 2)
 			p.write("days/x.md", "## j1\nfirst\n## j2\nSecond\n")
-			expect("one of two in a file", "j2", "Second", 2) // the file's time is that of both
+			expect("one of two in a file", "j2", "Second", 2) // the time of the file is the time of both entries
 			p.write("cards/.hidden.md", "name: h\n\nh\n")
 			p.write("cards/a.txt", "name: t\n\nt\n")
 			p.write("cards/a.md.0123456789abcdef.tmp", "name: t\n\nt\n")
@@ -192,7 +192,7 @@ func TestDamageIsHeld(t *testing.T) {
 		t.Errorf("mended: the entry says %q", got)
 	}
 
-	// Writing an entry that is held puts it back, and keeps what was there.
+	// Writing an entry replaces its damaged file, and keeps the damaged text as a copy.
 	p.write("cards/a.md", "broken by hand")
 	mustApply(t, s, oxbow.Update{Name: "a", Content: "written"})
 	if got := p.read("cards/a.md"); !strings.HasSuffix(got, "\n\nwritten\n") {
@@ -201,7 +201,7 @@ func TestDamageIsHeld(t *testing.T) {
 	if got := p.read("cards/a.conflict-1.md"); got != "broken by hand" {
 		t.Errorf("kept beside: %q", got)
 	}
-	// Nothing is kept of an empty file.
+	// No copy is made of an empty file.
 	p.write("cards/a.md", "")
 	mustApply(t, s, oxbow.Update{Name: "a", Content: "again"})
 	if got := p.files("cards"); !slices.Equal(got, []string{"a.conflict-1.md", "a.md", "bad.md"}) {
@@ -236,7 +236,7 @@ func TestUnreadableIsHeld(t *testing.T) {
 	}
 }
 
-// hookFS calls hooks on the way.
+// hookFS calls functions of a test before operations on files.
 type hookFS struct {
 	vfs.FS
 	open   func(name string) error
@@ -259,8 +259,7 @@ func (h *hookFS) Rename(from, to string) error {
 	return h.FS.Rename(from, to)
 }
 
-// TestMerge edits a file after a caller has seen it and before the caller
-// writes.
+// TestMerge edits a file after a caller has read an entry, and before the caller writes it.
 func TestMerge(t *testing.T) {
 	const base = "name: a\nkind: note\nmood: calm\n\none\ntwo\nthree\n"
 	for _, tt := range []struct {
@@ -313,7 +312,7 @@ func TestMerge(t *testing.T) {
 			}
 		})
 	}
-	// A caller that names a version gets a warning instead.
+	// A caller that requires a version gets a conflict instead of a merge.
 	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("cards/a.md", base)
@@ -334,7 +333,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// stripCreated takes out the line that the test layout adds at a rewrite.
+// stripCreated removes the line with the date, which the layout of the tests adds when it writes a file again.
 func stripCreated(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
@@ -345,7 +344,8 @@ func stripCreated(text string) string {
 	return b.String()
 }
 
-// A person saves just before the rename: nothing of theirs is overwritten.
+// TestEditWhileWriting lets a person save a file just before the store renames its new file. The person's text must
+// not be lost.
 func TestEditWhileWriting(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		m := vfs.NewMem()
@@ -368,7 +368,7 @@ func TestEditWhileWriting(t *testing.T) {
 		theirs := strings.Replace(string(before), "three", "THREE", 1)
 		edits := 0
 		fsys.open = func(name string) error {
-			// When the new text goes to the disk.
+			// The person saves when the store writes the new text.
 			if edits == 0 && (strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, storeStageDir)) {
 				edits++
 				return vfs.WriteFile(m, cardPath("a"), []byte(theirs), 0o644)
@@ -380,7 +380,7 @@ func TestEditWhileWriting(t *testing.T) {
 			t.Errorf("several %v: the entry says %q, want %q; %d edits", several, got, want, edits)
 		}
 		if several {
-			// Later still, when the change counts already: theirs becomes a conflict copy.
+			// The person saves again after the change was committed. This text becomes a conflict copy.
 			theirs = strings.Replace(theirs, "two", "deux", 1)
 			fsys.rename = func(from, _ string) {
 				if strings.HasSuffix(from, "commit.tmp") {
@@ -399,7 +399,7 @@ func TestEditWhileWriting(t *testing.T) {
 			}
 		}
 	}
-	// The wait for a program that never stops ends.
+	// If a program writes the file again and again, the store gives up after some time.
 	m := vfs.NewMem()
 	fsys := &hookFS{FS: m}
 	s := openOn(t, fsys, Options{})
@@ -435,7 +435,7 @@ func TestBytesSurvive(t *testing.T) {
 			t.Errorf("%s: the file is %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	// Neighbours in a file.
+	// Entries next to each other in a file must not change each other.
 	fsys, path := tempTree(t)
 	p := person{t, path}
 	p.write("days/log.md", "preamble  \r\n\n## a\nold\n##  b \n weird\t\n\n\n")
@@ -444,7 +444,7 @@ func TestBytesSurvive(t *testing.T) {
 	if got, want := p.read("days/log.md"), "preamble  \r\n\n## a\nnew\n##  b \n weird\t\n\n\n"; got != want {
 		t.Errorf("the file is %q, want %q", got, want)
 	}
-	// What would come back otherwise is refused, and nothing is written.
+	// An op is refused, and nothing is written, if the file would be read as a different entry.
 	for _, op := range []oxbow.Op{
 		oxbow.Update{Name: "a", Content: "x\n## b\nstolen"},
 		oxbow.Update{Name: "a", Content: "x\n## c\nnew"},

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Errors of [Dump] and [Read]. Test for them with errors.Is.
+// These are the errors of [Dump] and [Read]. Test for them with errors.Is.
 var (
 	// ErrNoTree is returned if a directory does not exist or contains no entries.
 	ErrNoTree = errors.New("no tree of a memory")
@@ -45,8 +45,8 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Err.Error()
 }
 
-// ProblemsError lists the problems in a tree, at most 20. It matches [oxbow.ErrInvalid] and the
-// errors of the listed problems.
+// ProblemsError lists at most 20 of the problems in a tree. It matches [oxbow.ErrInvalid] and the errors of the listed
+// problems.
 type ProblemsError struct {
 	Dir      string
 	Problems []Problem
@@ -82,7 +82,7 @@ func (e *ProblemsError) Unwrap() []error {
 	return errs
 }
 
-// Add adds a problem in a file.
+// Add adds a problem of a file.
 func (e *ProblemsError) Add(file string, err error) {
 	if len(e.Problems) < maxProblems {
 		e.Problems = append(e.Problems, Problem{file, err})

@@ -1,5 +1,5 @@
-// This file implements the second half of a change: after the journal was committed, the files are
-// moved to their places.
+// This file implements the second half of a change: after the journal was committed, the new files are moved to their
+// places.
 
 package mdtree
 
@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// resumeChange completes a change whose journal was found. The journal may not be durable, because the
-// process that wrote it may have ended before the sync, or the sync may have failed. Therefore
-// resume commits the journal again before any file is moved.
+// resumeChange completes a change whose journal was found. The journal may not be durable: the process that wrote it
+// may have ended before the sync, or the sync may have failed. Therefore resumeChange commits the journal again before
+// it moves any file.
 func (t *tree) resumeChange(j *journal.Journal) error {
 	if err := t.stage.Commit(j); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (t *tree) resumeChange(j *journal.Journal) error {
 	return t.finishChange(j)
 }
 
-// finishChange moves the files of a committed change to their places. It can be repeated.
+// finishChange moves the files of a committed change to their places. If it was interrupted, it can be called again.
 func (t *tree) finishChange(j *journal.Journal) error {
 	// Remove files first, because "A.md" and "a.md" are the same file if the file system ignores
 	// letter case. If the new file is already in place, skip the removal, because removing the old
@@ -44,7 +44,7 @@ func (t *tree) finishChange(j *journal.Journal) error {
 		}
 	}
 	if len(j.Writes) > 0 {
-		// If a new file is already in place, the removals must have been synced before.
+		// A new file that is already in place shows that the removals were synced before.
 		if err := t.syncDirs(dirs); err != nil {
 			return err
 		}
@@ -90,9 +90,9 @@ func (t *tree) placedFiles(j *journal.Journal) (map[string]bool, error) {
 	return placed, nil
 }
 
-// finishDir moves a staged directory to its place. If another program has created a directory with
-// that name, or on Windows has a file in it open, the files are moved individually. It adds the
-// directories in which names changed to dirs.
+// finishDir moves a staged directory to its place. It moves the files individually if another program created a
+// directory with that name or, on Windows, has a file in the staged directory open. It adds the directories whose
+// content changed to dirs.
 func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	dirs["."] = true
 	there, err := t.nameExists(t.fullPath(dir))
@@ -203,8 +203,7 @@ func (t *tree) copyFile(from, to string, limit int64) error {
 	return t.fs.Remove(from)
 }
 
-// pruneAndSync removes empty directories, if the tree is pruned, and syncs the remaining
-// directories.
+// pruneAndSync removes empty directories if the tree removes them. It then syncs the other directories.
 func (t *tree) pruneAndSync(dirs map[string]bool) error {
 	if t.removesEmptyDirs {
 		if err := t.removeEmptyDirs(dirs); err != nil {
@@ -233,7 +232,7 @@ func (t *tree) removeEmptyDirs(dirs map[string]bool) error {
 	return nil
 }
 
-// syncDirs syncs directories, the root of the tree last.
+// syncDirs syncs directories. The root of the tree comes last.
 func (t *tree) syncDirs(dirs map[string]bool) error {
 	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
 		if err := t.fs.SyncDir(t.fullPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,4 @@
-// A file system that takes names for one that differ in case,
-// as those of Windows and macOS do, for the tests.
+// This file implements a file system that ignores the case of letters in names, like those of Windows and macOS.
 
 package mdtree
 
@@ -15,7 +14,7 @@ type foldFS struct{ *vfs.Mem }
 
 func newFoldFS() *foldFS { return &foldFS{vfs.NewMem()} }
 
-// real returns the name as it is spelled on disk, if something like it is.
+// real returns the name as it is spelled on disk, or the name itself if no such file exists.
 func (f *foldFS) real(name string) string {
 	if name == "." {
 		return name

@@ -1,5 +1,4 @@
-// What the tests share: a store in memory and ways to look at
-// trees.
+// This file contains helpers for the tests: a store in memory, and functions that read and compare trees.
 
 package mdtree
 
@@ -21,8 +20,8 @@ import (
 
 var noon = time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC)
 
-// mapStore is a Store in memory that takes any entry: the tests give it some
-// that the library's own stores would refuse, as older files may hold them.
+// mapStore is a store in memory that accepts any entry. The stores of package oxbow would refuse some entries of the
+// tests, but files from older versions may contain such entries.
 type mapStore struct {
 	entries []oxbow.Entry
 	nextID  uint64
@@ -141,7 +140,7 @@ func mustRead(t testing.TB, fsys vfs.FS, dir string) *Tree {
 	return tree
 }
 
-// load makes the store what the tree says.
+// load makes the store equal to the tree.
 func load(t testing.TB, tree *Tree, s oxbow.Store, o *PlanOptions) Plan {
 	t.Helper()
 	p, err := tree.Plan(t.Context(), s, o)
@@ -154,7 +153,8 @@ func load(t testing.TB, tree *Tree, s oxbow.Store, o *PlanOptions) Plan {
 	return p
 }
 
-// files returns all files below dir but the lock and the list of known files, by their paths below dir.
+// files returns the texts of all files below dir, by their paths relative to dir. It leaves out the lock and the list
+// of known files.
 func files(t testing.TB, fsys vfs.FS, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -201,7 +201,7 @@ func get(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-// diffFiles returns what differs between two trees, "" when nothing does.
+// diffFiles returns the differences between two trees, or "" if there are none.
 func diffFiles(got, want map[string]string) string {
 	var b strings.Builder
 	for p, w := range want {
@@ -219,7 +219,7 @@ func diffFiles(got, want map[string]string) string {
 	return b.String()
 }
 
-// describeEntry prints what a tree must keep of an entry.
+// describeEntry returns a description of everything in an entry that a tree must preserve.
 func describeEntry(e *oxbow.Entry) string {
 	return fmt.Sprintf("%q %v %q aliases %q labels %v created %v",
 		e.Name, e.Kind, e.Content, e.Aliases, e.Labels, e.Created.UTC().Format(time.RFC3339Nano))

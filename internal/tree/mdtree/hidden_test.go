@@ -1,5 +1,5 @@
-// Tests of trees in directories whose names begin with a dot, and the
-// times of entries whose text tells none.
+// This file tests trees in directories whose names begin with a dot, and the times of entries whose texts contain no
+// time.
 
 package mdtree
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// hiddenCards are cards below a hidden directory.
+// hiddenCards is the layout cards below a hidden directory.
 type hiddenCards struct{ cards }
 
 func (hiddenCards) Dirs() []string { return []string{".house/cards", "days"} }
@@ -68,8 +68,8 @@ func TestHiddenPrefix(t *testing.T) {
 	}
 }
 
-// An entry whose text tells no time was made when its file was first seen, and
-// not made again by a change.
+// TestCreatedStays checks the time of creation of an entry whose text contains none. It is the time at which the file
+// was first read, and a change does not alter it.
 func TestCreatedStays(t *testing.T) {
 	m := vfs.NewMem()
 	now := noon
@@ -92,7 +92,7 @@ func TestCreatedStays(t *testing.T) {
 	}
 }
 
-// A tree that is opened from two directories has one lock.
+// TestLockOfSomewhereElse checks that a tree has a single lock if it is opened from two directories.
 func TestLockOfSomewhereElse(t *testing.T) {
 	m := vfs.NewMem()
 	s := openOn(t, m, Options{Lock: "place/.lock", LockWait: time.Millisecond})

@@ -1,5 +1,5 @@
-// Benchmarks of opening the homes that are trees, by the clock and in time
-// of the processor, which other work on the machine disturbs less.
+// This file measures how long it takes to open a home whose files are a tree. It measures elapsed time and processor
+// time, because other work on the machine affects processor time less.
 
 //go:build unix
 
@@ -23,14 +23,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// BenchmarkOpenHome opens a home of 10,000 files of about a kilobyte, changed an
-// hour ago, and in turn with it reads them; cpu-x and clock-x are the ratios of
-// the medians. The aim is 1.5 at most, by the clock.
+// BenchmarkOpenHome alternately opens a home and reads its files. The home consists of 10,000 files of about a
+// kilobyte that were changed an hour ago. cpu-x and clock-x are the ratios of the medians. The elapsed time should be
+// at most 1.5 times the time for reading.
 func BenchmarkOpenHome(b *testing.B) {
 	for _, home := range []struct {
 		layout layout.Dialect
 		dir    string
-		head   string // with the number of the file
+		head   string // beginning of each file (the number of the file is inserted)
 	}{
 		{entryfiles.Dialect(), "memory/entries", "---\nname: note %d\ndescription: about a word\n---\n\n"},
 		{duragent.Dialect(), ".duragent/memory/world", "# Note %d\n\n"},

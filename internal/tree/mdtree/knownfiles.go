@@ -32,11 +32,11 @@ const (
 	knownFilesFile = ".oxbow-dump.files"
 	probeFile      = ".oxbow-dump.clock"
 
-	// knownFilesMagic is the beginning of the list: its name and version.
+	// knownFilesMagic is the name and version at the beginning of the list. These are the versions:
 	//
-	//	1: the first
-	//	2: with the hash of the manifest
-	//	3: with the hash of the table of contents, and with files in any order
+	//	1: the first version
+	//	2: adds the hash of the manifest
+	//	3: adds the hash of the table of contents, and allows files in any order
 	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
 
 	// maxKnownRow is the maximum length of a row of the list in bytes.
@@ -56,9 +56,9 @@ type knownHead struct {
 	summary  digest // hash of the table of contents after the dump
 }
 
-// knownWriter writes a list: the magic, the hashes of the manifest and of the table of contents, the rows, a zero, and
-// the SHA-256 of all bytes before. Numbers are varints. A row consists of the length of the path, the path, the hash,
-// the size, both times, and the inode.
+// knownWriter writes the list. The list consists of the magic, the hashes of the manifest and of the table of
+// contents, the rows, a zero, and the SHA-256 of all previous bytes. A row consists of the length of the path, the
+// path, the hash, the size, both times, and the inode. Numbers are varints.
 type knownWriter struct {
 	out  io.Writer
 	hash hash.Hash
@@ -108,8 +108,8 @@ func (w *knownWriter) end() error {
 	return w.err
 }
 
-// readKnownFiles reads a list of size bytes. It calls fn for each row. If the data is damaged or of an unknown version,
-// it does not call fn, and ok is false.
+// readKnownFiles reads a list of size bytes, and calls fn for each row. If the data is damaged or has an unknown
+// version, ok is false and fn is not called.
 func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head knownHead, ok bool) {
 	body := size - sha256.Size
 	if body < int64(len(knownFilesMagic)) {
@@ -155,7 +155,7 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 	}
 }
 
-// rowReader decodes numbers and bytes. After an error it returns zeros.
+// rowReader decodes numbers and byte strings. After an error, it returns zeros.
 type rowReader struct {
 	rest   []byte
 	failed bool
@@ -205,8 +205,8 @@ func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) 
 	return readKnownFiles(f, info.Size(), fn)
 }
 
-// stampHash is a hash of a file's stamp. A table with stamps of all files would need four times as much memory. 0 is
-// not the hash of a stamp.
+// stampHash is the hash of a stamp. It is 0 if there is no stamp. A table needs four times less memory for the hashes
+// than for the stamps.
 type stampHash uint64
 
 // hashStamp returns the hash of a stamp.
@@ -232,18 +232,19 @@ func stampFromEntry(f fs.DirEntry) (s sysinfo.Stamp, ok bool) {
 	return sysinfo.ReadStamp(info)
 }
 
-// examination decides which files may enter the list.
+// examination decides which files may enter the list, depending on the time of their last change.
 type examination struct {
-	settledTime   int64 // only files whose last change was before this time enter the list; 0 until known
-	isTimeUnknown bool  // the time is unknown, so no file enters the list
+	// only a file whose last change was before this time may enter the list (0 until it is determined)
+	settledTime   int64
+	isTimeUnknown bool // the time is unknown, so no file enters the list
 }
 
-// isSettled reports whether a file with this stamp was not changed too late to enter the list.
+// isSettled reports whether the last change of a file with this stamp was early enough for the list.
 func (x *examination) isSettled(s sysinfo.Stamp) bool {
 	return max(s.ModTime, s.ChangeTime) < x.settledTime
 }
 
-// hasStamps reports whether files of the tree have stamps.
+// hasStamps reports whether the files of the tree have stamps.
 func (t *dumpTree) hasStamps() bool {
 	info, err := t.fs.Stat(t.dir)
 	if err != nil {
@@ -253,9 +254,9 @@ func (t *dumpTree) hasStamps() bool {
 	return ok
 }
 
-// settledTime returns the time of the file system's clock, less the time within which a change may
-// not change a stamp. Any change from now on gives a file a later time. It uses the clock of
-// the file system, because a file server may have a different clock.
+// settledTime returns the time before which a file must have been changed to enter the list. This is the present time
+// minus the resolution of the clock, so that any later change results in a later time. It uses the clock of the file
+// system, because the clock of a file server may be different.
 func (t *dumpTree) settledTime() (int64, bool) {
 	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Tests of the list of known files, and of dumps and loads that do not read what nobody changed.
+// This file tests the list of known files. With it, dumps and loads do not read files that nobody has changed.
 
 package mdtree
 
@@ -28,7 +28,7 @@ func TestKnownFilesRoundTrip(t *testing.T) {
 			digest{31: 255}},
 		{"notes/a.md", sysinfo.Stamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, digest{5}},
 	}
-	for i := range 3000 { // more than a buffer
+	for i := range 3000 { // more rows than fit into the buffer
 		stamp := sysinfo.Stamp{Size: int64(i), ModTime: 1, ChangeTime: 2, Inode: 3}
 		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), stamp, digest{6}})
 	}
@@ -83,7 +83,7 @@ func (c *readFS) take() []string {
 	return read
 }
 
-// stamped returns a file system with stamps and its directory.
+// stamped returns a file system whose files have stamps, and its directory.
 func stamped(t *testing.T) (*readFS, string) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("files have no stamps on this system, so that all of them are read")
@@ -97,8 +97,8 @@ func stamped(t *testing.T) (*readFS, string) {
 	return &readFS{OS: disk}, dir
 }
 
-// editUntilSeen replaces a file's text by another of the same length, and restores the time of its
-// change. It repeats this until the clock has moved on.
+// editUntilSeen replaces the text of a file by another text of the same length, and restores the modification time. It
+// repeats this until the stamp of the file changes.
 func editUntilSeen(t *testing.T, file, text string) {
 	t.Helper()
 	before, err := os.Stat(file)
@@ -124,13 +124,13 @@ func editUntilSeen(t *testing.T, file, text string) {
 	}
 }
 
-// A second dump and a load read only the files that were changed, even if a file has the same length
-// and the same time as before.
+// TestUnchangedFilesAreNotRead checks that a second dump and a load read only the files that were changed. They must
+// read a changed file even if its length and modification time are the same as before.
 func TestUnchangedFilesAreNotRead(t *testing.T) {
 	fsys, dir := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
 	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
-	// An hour less than nothing: every file counts as settled.
+	// The resolution of -1 hour makes files settled although they have just been changed.
 	o := &DumpOptions{Origin: origin, resolution: -time.Hour}
 	dump := func() Report {
 		t.Helper()
@@ -173,7 +173,7 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 		t.Errorf("the dump after the load read files or found %d of 5 unchanged", r.Unchanged)
 	}
 
-	// In a copy, the stamps differ, and all files are read.
+	// In a copy of the tree, the stamps differ, so that all files are read.
 	if err := os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "brain"))); err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +183,8 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 }
 
-// A file that was changed just before the dump examined it is read again, because a further change
-// may leave the same times.
+// TestRecentFilesAreRead checks that a file is read again if it was changed just before a dump examined it. The stamp
+// may stay the same if the file is changed again.
 func TestRecentFilesAreRead(t *testing.T) {
 	fsys, _ := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"))
@@ -202,7 +202,7 @@ func TestRecentFilesAreRead(t *testing.T) {
 	}
 }
 
-// editingFS lets a user write files just before a dump commits.
+// editingFS lets a user write files just before a dump is committed.
 type editingFS struct {
 	*vfs.OS
 	edit func()
@@ -216,7 +216,8 @@ func (f *editingFS) Rename(oldname, newname string) error {
 	return f.OS.Rename(oldname, newname)
 }
 
-// A file that a user writes while a dump is about to write it is kept, and the next load reads it.
+// TestFileEditedBeforeCommitIsRead checks that a dump keeps a file that a user writes just before the dump would write
+// it. The next load must read the file.
 func TestFileEditedBeforeCommitIsRead(t *testing.T) {
 	for name, op := range map[string]oxbow.Op{
 		"b":   oxbow.Update{Name: "b", Content: "of the store"},
@@ -226,7 +227,7 @@ func TestFileEditedBeforeCommitIsRead(t *testing.T) {
 			counted, dir := stamped(t)
 			fsys := &editingFS{OS: counted.OS}
 			s := storeOf(t, note("a", "one"), note("b", "two"))
-			o := &DumpOptions{resolution: -time.Hour} // every file counts as settled
+			o := &DumpOptions{resolution: -time.Hour} // all files count as settled
 			if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +264,7 @@ func TestTimeResolution(t *testing.T) {
 	}
 }
 
-// A dump whose texts do not fit into memory writes the same files.
+// TestDumpWithSpoolFile checks that a dump writes the same files if its texts do not fit into memory.
 func TestDumpWithSpoolFile(t *testing.T) {
 	s := nastyStore(t)
 	fsys := vfs.NewMem()
@@ -274,7 +275,7 @@ func TestDumpWithSpoolFile(t *testing.T) {
 	if d := diffFiles(files(t, fsys, "again"), files(t, fsys, "brain")); d != "" {
 		t.Errorf("the tree differs:\n%s", d)
 	}
-	// A refused dump leaves no spool.
+	// A refused dump deletes its spool.
 	put(t, fsys, "again/notes/mine.md", "mine")
 	mustApply(t, s, note("new one", strings.Repeat("x", 200)), note("new two", strings.Repeat("x", 200)))
 	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{spoolMemory: 100}); err == nil {
@@ -287,7 +288,7 @@ func TestDumpWithSpoolFile(t *testing.T) {
 	}
 }
 
-// changingStore changes an entry when it is read again.
+// changingStore changes an entry when a dump reads the entry again.
 type changingStore struct {
 	*mapStore
 	gets int
@@ -302,7 +303,8 @@ func (s *changingStore) Get(ctx context.Context, name string) (oxbow.Entry, erro
 	return s.mapStore.Get(ctx, name)
 }
 
-// If an entry changes while it is dumped, the tree has one state of it, and the manifest has the same.
+// TestDumpOfChangingStore changes an entry while it is dumped. The tree and the manifest must contain the same version
+// of the entry.
 func TestDumpOfChangingStore(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := &changingStore{mapStore: storeOf(t, note("a", "one"), note("b", "two"))}
@@ -323,7 +325,7 @@ func TestDumpOfChangingStore(t *testing.T) {
 	}
 }
 
-// Lines of a manifest are read like any JSON.
+// TestManifestLines checks that the fast parser of manifest lines agrees with package json.
 func TestManifestLines(t *testing.T) {
 	items := []manifestItem{
 		{"notes/a.md", "a", digest{1}},

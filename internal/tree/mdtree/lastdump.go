@@ -1,5 +1,5 @@
-// This file reads the manifest of the last dump for the next dump. Because most dumps need few of its rows, it reads
-// them from the file when they are needed.
+// This file reads the manifest of the last dump. A dump usually needs only a few rows of the manifest, so that the
+// rows are read from the file when they are needed.
 
 package mdtree
 
@@ -15,13 +15,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lastDump describes the last dump. A missing or damaged manifest, and the manifest of a different store, count as
-// empty. Then all files that the store does not contain count as edited.
+// lastDump describes the last dump. If the manifest is missing or damaged, or belongs to a different store, it counts
+// as empty. In this case, all files whose text the store does not contain count as edited.
 type lastDump struct {
 	manifestHead
 	exists bool
-	sums   []uint64  // beginnings of the files' hashes, sorted
-	all    *manifest // nil until needed
+	sums   []uint64  // first bytes of the hashes of the files, sorted
+	all    *manifest // the whole manifest (nil until it is needed)
 }
 
 // readLastDump reads the manifest of the last dump of a store.
@@ -63,7 +63,7 @@ func (l *lastDump) mayHave(sum digest) bool {
 	return found
 }
 
-// itemsAt returns the items with the given paths that the last dump wrote, by path.
+// itemsAt returns the items of the last dump that have a wanted path, by path.
 func (l *lastDump) itemsAt(t *dumpTree, isWanted map[string]bool) (map[string]manifestItem, error) {
 	if !l.exists {
 		return nil, nil

@@ -1,5 +1,5 @@
-// The layout that the tests use: cards, one entry a file, and
-// days, many entries a file.
+// This file implements the layouts that the tests use: a layout with one entry per file (cards), and a layout with
+// many entries per file (days).
 
 package mdtree
 

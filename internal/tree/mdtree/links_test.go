@@ -1,4 +1,4 @@
-// Tests of links inside of a tree.
+// This file tests symbolic links within a tree.
 
 package mdtree
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A file that a link leads to, elsewhere in the tree, is edited: that shows,
-// also where the directory of the link is watched.
+// TestEditBehindALink edits a file to which a link elsewhere in the tree refers. The edit must become visible, even if
+// the directory of the link is watched.
 func TestEditBehindALink(t *testing.T) {
 	for _, files := range []int{1, 2 * watchThreshold} {
 		fsys, dir := tempTree(t)
@@ -42,7 +42,7 @@ func TestEditBehindALink(t *testing.T) {
 				t.Errorf("%d files, edit %d: the entry is %q, want %q", files, i, got, want)
 			}
 		}
-		// A link that is made while the directory is watched.
+		// Create a link while the directory is watched.
 		write("elsewhere/b.md", "name: b\n\none\n")
 		if err := os.Symlink("../elsewhere/b.md", filepath.Join(dir, "cards", "second.md")); err != nil {
 			t.Fatal(err)

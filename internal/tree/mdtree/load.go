@@ -19,9 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultMaxFiles is the maximum number of entries in a tree without a manifest. If there is a
-// manifest, the tree may have that many entries more than the manifest lists, so that every dump
-// can be loaded.
+// defaultMaxFiles is the maximum number of entries in a tree without a manifest. If there is a manifest, the tree may
+// have this many entries more than the manifest lists, so that every dump can be loaded.
 const defaultMaxFiles = 100_000
 
 // ReadOptions configure [Read]. Nil and zero fields mean the default.
@@ -64,12 +63,12 @@ type Tree struct {
 	dir         string
 	files       dumpTree
 	base        *manifest // manifest of the last dump, or nil
-	isOwn       bool      // base is the text that a dump on this machine wrote, so nobody edited the text
+	isOwn       bool      // a dump on this machine wrote base, so that nobody can have edited base
 	areUnedited []bool    // for each entry, whether its file is unchanged since the last dump
 	hasMarkers  []bool    // for each entry, whether its file contains git's conflict markers
 
-	// isUnchanged reports for each row of base whether its file is unchanged since the last dump, and therefore is
-	// not in Files. It is nil without [ReadOptions.SkipUnchanged].
+	// isUnchanged is true for each row of base whose file is unchanged since the last dump. Such a file is not in
+	// Files. The slice is nil without [ReadOptions.SkipUnchanged].
 	isUnchanged []bool
 }
 
@@ -198,7 +197,8 @@ func emptyTreeError(m *manifest) error {
 	return emptiedError(m.Count)
 }
 
-// emptiedError is returned for a directory whose manifest lists this number of files, all of which are gone.
+// emptiedError is returned for a directory without entries although its manifest lists files. The value is the number
+// of these files.
 type emptiedError int
 
 func (n emptiedError) Error() string {
@@ -252,7 +252,7 @@ func comparePlaces(aKind, bKind *kindDir, aPath, bPath string) int {
 	return cmp.Or(cmp.Compare(dirNumber(aKind.dir), dirNumber(bKind.dir)), strings.Compare(aPath, bPath))
 }
 
-// nameOther adds a problem or a warning for a name that is no file of an entry.
+// nameOther adds a problem or a warning for a file that does not belong to an entry.
 func (r *treeReader) nameOther(e *dirEntry) {
 	name := path.Base(e.path)
 	isHidden := name[0] == '.'
@@ -286,15 +286,15 @@ func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
 type treeReader struct {
 	tree            *Tree
 	problems        *ProblemsError
-	dumpedSpellings map[string]string // see manifest.dumpedSpellings; nil until needed
-	ownerFiles      map[string]string // file of each name
+	dumpedSpellings map[string]string // see manifest.dumpedSpellings (nil until needed)
+	ownerFiles      map[string]string // for each name of an entry, the file that contains it
 	unchanged       int               // number of files that are known to be unchanged
 
-	// known has for each row of the manifest the stamp with which the file has the hash in the row.
+	// known contains, for each row of the manifest, the stamp that the file had when it had the hash in the row.
 	known []stampHash
 }
 
-// prepareToSkip prepares reading only the changed files. manifestSum is the hash of the manifest in hex.
+// prepareToSkip reads what is needed to read only the changed files. manifestSum is the hash of the manifest in hex.
 func (r *treeReader) prepareToSkip(manifestSum string) {
 	t := r.tree
 	t.isUnchanged = make([]bool, len(t.base.rows))
@@ -348,8 +348,8 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	return true
 }
 
-// dumpedRow returns the row of a file in the manifest. ok is true if the file need not be parsed as long as it has
-// the hash in that row.
+// dumpedRow returns the row of a file in the manifest. ok is true if the file need not be parsed because the row
+// describes it completely, as long as the file has the hash in the row.
 func (r *treeReader) dumpedRow(p string, kind *kindDir) (row int, ok bool) {
 	base := r.tree.base
 	if r.tree.isUnchanged == nil || kind.isTopic {
@@ -372,8 +372,8 @@ func (r *treeReader) dumpedRow(p string, kind *kindDir) (row int, ok bool) {
 	return row, isUnique && decodeName(fileStem(p)) == name
 }
 
-// isKnown reports whether the list of known files shows that a file has the hash in its row of the manifest. In this
-// case, the file is marked as unchanged.
+// isKnown reports whether the list of known files shows that a file has the hash in its row of the manifest. If so,
+// isKnown marks the file as unchanged.
 func (r *treeReader) isKnown(t *dumpTree, e *dirEntry) bool {
 	isStaged := e.DirEntry == nil
 	if r.known == nil || isStaged {
@@ -401,7 +401,7 @@ func (t *Tree) addEntry(e oxbow.Entry, file string, s entryState) {
 	t.hasMarkers = append(t.hasMarkers, s.hasMarkers)
 }
 
-// unchangedRow returns the row of a name in the manifest if the name's file is unchanged since the last dump.
+// unchangedRow returns the manifest's row with this entry name, if the entry's file is unchanged since the last dump.
 func (t *Tree) unchangedRow(name string) (row int, ok bool) {
 	if t.isUnchanged == nil {
 		return 0, false
@@ -456,7 +456,7 @@ func (t *Tree) parseFile(kind *kindDir, p, text string) (oxbow.Entry, parsedFile
 	return readEntryFile(kind, p, text)
 }
 
-// readUnchanged reads the file of a row that was left out, and adds its entry to t.Entries. If the file was
+// readUnchanged adds the entry of a row to t.Entries that was left out because its file was unchanged. If the file was
 // edited since the tree was read, the entry has the new text.
 func (t *Tree) readUnchanged(row int) error {
 	last, kind := t.base.item(row), t.base.dir(row)
@@ -502,7 +502,7 @@ func (m *manifest) dumpedSpellings() map[string]string {
 			continue
 		}
 		p := m.path(row)
-		// If two paths differ only in normal form, use the spelling on disk.
+		// If two paths in the tree differ only in normal form, use their own spelling.
 		if _, twice := as[normalizeNFC(p)]; twice {
 			as[normalizeNFC(p)] = ""
 		} else {
@@ -555,7 +555,7 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) 
 	return e, f, nil
 }
 
-// findMissing finds the entries of the last dump that the tree lacks.
+// findMissing finds the entries of the last dump that the tree does not contain.
 func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	if m == nil {
 		return

@@ -1,4 +1,4 @@
-// Tests of what is refused when a tree is read, and what is warned of.
+// This file tests which trees cannot be read, and which warnings there are.
 
 package mdtree
 
@@ -33,7 +33,7 @@ func TestReadNoTree(t *testing.T) {
 	}
 }
 
-// All problems are listed, each with its file.
+// TestReadProblems checks that all problems are listed together with their files.
 func TestReadProblems(t *testing.T) {
 	fsys := vfs.NewMem()
 	const open, end = `<div id="meta"><dl>`, `</dl></div>`
@@ -75,7 +75,7 @@ func TestReadProblems(t *testing.T) {
 func TestParseManifest(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want error // nil means none
+		want error // nil if there is no error
 	}{
 		{`{"version":1,"count":0,"files":[]}`, nil},
 		{`{"version":1,"count":1,"files":[{"path":"notes/a.md","name":"a"}]}`, nil},
@@ -110,7 +110,7 @@ func TestReadManyProblems(t *testing.T) {
 	}
 }
 
-// A tree may have all entries that a dump wrote, and further ones.
+// TestMaxFiles checks that a tree may contain all entries of a dump, and a limited number of further entries.
 func TestMaxFiles(t *testing.T) {
 	dumped := &manifest{manifestHead: manifestHead{Count: 250_000}}
 	for _, tt := range []struct {
@@ -164,7 +164,7 @@ func (c *changingFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File
 	return c.FS.OpenFile(name, flag, perm)
 }
 
-// A dump that runs while a tree is read does not mix into it.
+// TestReadDuringDump checks that Read does not return a mixture of two trees if a dump runs at the same time.
 func TestReadDuringDump(t *testing.T) {
 	fsys := vfs.NewMem()
 	mustDump(t, storeOf(t, note("a", "1"), note("b", "1")), fsys, "brain")

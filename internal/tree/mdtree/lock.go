@@ -1,5 +1,5 @@
-// This file implements a store's lock. The lock allows a single writer, which first completes any
-// change that a crash interrupted.
+// This file implements the lock of a store. Only one writer can have the lock. If a crash interrupted a change, the
+// next writer completes the change first.
 
 package mdtree
 
@@ -27,8 +27,8 @@ const (
 	journalWait = 200 * time.Millisecond
 )
 
-// acquireWriter waits until the caller is the only writer, also among other processes, and completes an interrupted
-// change. The caller must call release. If another process keeps the lock for longer than LockWait, the error is an
+// acquireWriter waits until the caller is the only writer among all processes, and completes an interrupted change.
+// The caller must call release. If another process keeps the lock for longer than LockWait, the error is an
 // [oxbow.BusyError].
 func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 	if s.opts.ReadOnly {
@@ -72,7 +72,7 @@ func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 		return nil, errors.Join(err, s.writer.lock.Unlock())
 	}
 	return func() {
-		// Ignore the error, because the end of the process releases the lock in any case.
+		// Ignore the error, because the lock is released in any case when the process ends.
 		_ = s.writer.lock.Unlock()
 		<-s.writer.sem
 	}, nil
@@ -119,7 +119,7 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	return nil
 }
 
-// removeStaleTemps deletes the temporary files that killed writers left behind, once per store.
+// removeStaleTemps deletes the temporary files of killed writers. It does so only once for each store.
 func (s *Store) removeStaleTemps() {
 	if s.writer.isCleaned {
 		return
@@ -132,7 +132,7 @@ func (s *Store) removeStaleTemps() {
 	}
 }
 
-// hasJournal reports whether a journal exists that the store follows.
+// hasJournal reports whether there is a journal, unless the store ignores journals.
 func (s *Store) hasJournal() bool {
 	if s.opts.NoJournal {
 		return false
@@ -157,8 +157,8 @@ func (s *Store) readJournal() (*journal.Journal, error) {
 		is, s.stage.JournalPath(), err, storeStageDir)
 }
 
-// recoverChange completes a change that a crash interrupted, and removes leftover temporary files. The
-// caller must hold the lock.
+// recoverChange completes a change that a crash interrupted, and removes leftover temporary files. The caller must
+// have the lock.
 func (s *Store) recoverChange() error {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()

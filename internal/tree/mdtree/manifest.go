@@ -40,7 +40,7 @@ type manifestHead struct {
 type manifestItem struct {
 	Path string // path relative to the tree
 	Name string // name of the entry
-	Sum  digest // hash of the file; unknown if the manifest was edited
+	Sum  digest // hash of the file (unknown if the manifest was edited)
 }
 
 // manifestLine is the form of a manifestItem in the manifest file.
@@ -54,10 +54,10 @@ type manifestLine struct {
 type manifest struct {
 	manifestHead
 	rows  []manifestRow
-	named map[int32]string // names of the rows whose file names do not show the name
+	named map[int32]string // entry names of the rows whose file names do not represent the name
 
 	paths rowIndex
-	names rowIndex // rows by name; empty until findName is called
+	names rowIndex // rows by entry name (empty until findName is called)
 	twins map[string]bool
 }
 
@@ -136,8 +136,9 @@ func isPlainJSON(s string) bool {
 const maxManifestLine = 64 << 10
 
 // eachManifestItem reads a manifest. It calls fn for each file, in the order of the manifest. The strings of an item
-// share memory with each other, so fn must clone a string that it keeps. Errors of the content match
-// [oxbow.ErrVersion] or [oxbow.ErrInvalid]. fn must not use the items before eachManifestItem has returned nil.
+// share memory with each other, so that fn must clone a string that it keeps. If the content is invalid, the error
+// matches [oxbow.ErrVersion] or [oxbow.ErrInvalid]. fn must not use the items before eachManifestItem has returned
+// nil.
 func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, error) {
 	var bad error
 	count := 0
@@ -169,8 +170,8 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 // errNotLines reports that a manifest does not have the form that writeManifest writes.
 var errNotLines = errors.New("the manifest is written differently")
 
-// readManifestLines reads a manifest in the form that writeManifest writes, with little memory and several times as
-// fast as package json. If the manifest turns out to have a different form, the error is errNotLines.
+// readManifestLines reads a manifest in the form that writeManifest writes. It needs little memory, and is several
+// times as fast as package json. If the manifest has a different form, the error is errNotLines.
 func readManifestLines(file io.Reader, take func(manifestLine)) (head manifestHead, err error) {
 	r := bufio.NewReaderSize(file, maxManifestLine)
 	var start []byte
@@ -219,7 +220,8 @@ func manifestReadError(err error) error {
 	return err
 }
 
-// readManifestJSON reads a manifest in any form. It leaves out the first files, which readManifestLines has read.
+// readManifestJSON reads a manifest in any form. It skips the first read files, because readManifestLines has already
+// read them.
 func readManifestJSON(file io.Reader, read int, take func(manifestLine)) (manifestHead, error) {
 	var m struct {
 		manifestHead
@@ -260,7 +262,7 @@ func parseManifestLine(line string) (f manifestLine, ok bool) {
 	return manifestLine{path, name, sum}, true
 }
 
-// leastManifestLine is about the number of bytes that a file with short names needs in a manifest.
+// leastManifestLine is the approximate number of bytes of a manifest line for a file with a short name.
 const leastManifestLine = 115
 
 // readManifest returns the content of a manifest.
@@ -296,7 +298,7 @@ func (m *manifest) isAt(row int, p string) bool {
 	return m.rows[row].stem == stem && m.dir(row).dir == dir
 }
 
-// findName returns the row of a name. If several rows have the name, isUnique is false. m may be nil.
+// findName returns the row with an entry name. If several rows have the name, isUnique is false. m may be nil.
 func (m *manifest) findName(name string) (row int, isUnique, found bool) {
 	if m == nil {
 		return 0, false, false
@@ -306,7 +308,8 @@ func (m *manifest) findName(name string) (row int, isUnique, found bool) {
 	return row, !m.twins[name], found
 }
 
-// indexNames builds the index of names at its first call, because a load of unedited files does not need the index.
+// indexNames builds the index of names when it is called for the first time, because a load of unedited files does not
+// need the index.
 func (m *manifest) indexNames() {
 	if len(m.names.slots) > 0 {
 		return
@@ -321,7 +324,7 @@ func (m *manifest) indexNames() {
 	}
 }
 
-// findItem returns the item of a name. If several items have the name, the result has only the name,
+// findItem returns the item with an entry name. If several items have the name, the result contains only the name,
 // without path and sum. m may be nil.
 func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	row, isUnique, found := m.findName(name)

@@ -1,6 +1,5 @@
-// Reads the table of contents of a dump as mdbook does: the Markdown
-// of SUMMARY.md by CommonMark, the shape of it by the chapter "SUMMARY.md" of
-// mdbook's guide.
+// This file reads the table of contents of a dump like mdbook. The Markdown of SUMMARY.md is parsed as CommonMark, and
+// its structure as described in the chapter "SUMMARY.md" of mdbook's guide.
 
 package mdtree
 
@@ -19,13 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// chapter is one numbered chapter of a book, below its part.
+// chapter is a numbered chapter of a book, in one of its parts.
 type chapter struct{ part, title, path string }
 
-// readBook returns the chapters of a table of contents. The first heading is
-// the title of the page, which mdbook ignores; each other heading begins a
-// part; what is not a heading or a list of links is an error, as it is to
-// mdbook.
+// readBook returns the chapters in a table of contents. The first heading is the title of the page, which mdbook
+// ignores. Each other heading begins a part. As in mdbook, everything except headings and lists of links is an error.
 func readBook(t *testing.T, source string) []chapter {
 	t.Helper()
 	src := []byte(source)
@@ -54,7 +51,7 @@ func readBook(t *testing.T, source string) []chapter {
 					t.Errorf("an item is no link: %q", plain(item, src))
 					continue
 				}
-				// mdbook takes the target for a file's name, but for this.
+				// mdbook uses the target as a file name, but decodes %20.
 				target := strings.ReplaceAll(string(unslash(link.Destination)), "%20", " ")
 				chapters = append(chapters, chapter{part, plain(link, src), target})
 			}
@@ -79,14 +76,14 @@ func plain(n ast.Node, src []byte) string {
 				b.Write(n.Value)
 			}
 		case *ast.CodeSpan, *ast.Emphasis, *ast.Image, *ast.RawHTML, *ast.AutoLink:
-			b.WriteString("<MARKUP>") // a name that became something else
+			b.WriteString("<MARKUP>") // a part of the name was parsed as markup
 		}
 		return ast.WalkContinue, nil
 	})
 	return b.String()
 }
 
-// unslash takes the backslashes before punctuation away, as a renderer does.
+// unslash removes the backslashes before punctuation, like a renderer.
 func unslash(b []byte) []byte {
 	var out []byte
 	for i := 0; i < len(b); i++ {
@@ -98,8 +95,8 @@ func unslash(b []byte) []byte {
 	return out
 }
 
-// Every entry of a dump is one chapter of the book, under its name, and its
-// target is the file of it.
+// TestMdbookReadsTheDump checks that each entry of a dump is a chapter of the book. The title of the chapter is the
+// name of the entry, and its target is the file of the entry.
 func TestMdbookReadsTheDump(t *testing.T) {
 	s := storeOf(t)
 	names := []string{"plain", "two words", "br[ack](et)", "a_b_c", "_x_ and *y*", "`code`", "<b>bold</b>",
@@ -149,7 +146,7 @@ func TestMdbookReadsTheDump(t *testing.T) {
 	}
 }
 
-// The trees that crabtalk wrote are books as well, but for the names that it
+// TestMdbookReadsCrabtalksTree checks that trees that crabtalk wrote are books too, except for names that crabtalk
 // does not escape.
 func TestMdbookReadsCrabtalksTree(t *testing.T) {
 	var v dumpVector

@@ -1,4 +1,4 @@
-// Tests of dump and load with the library's own store.
+// This file tests dumps and loads of a store of package oxbow.
 
 package mdtree
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A load is one change of the store, and undoing it brings back what was.
+// TestLoadIntoMemory checks that a load is a single change of the store, and that undoing it restores the previous
+// entries.
 func TestLoadIntoMemory(t *testing.T) {
 	ctx, fsys := t.Context(), vfs.NewMem()
 	open := func(name string) *oxbow.Memory {
@@ -34,11 +35,11 @@ func TestLoadIntoMemory(t *testing.T) {
 		e = storableEntry(&e)
 		add := threeway.AddOp(&e)
 		if add.Check() != nil || oxbow.NormalName(e.Name) != e.Name {
-			continue // no memory has it; see TestLoadSpellings
+			continue // no store has such a name (see TestLoadSpellings)
 		}
 		adds = append(adds, add)
 	}
-	adds, _, err := oxbow.WithoutTakenAliases(ctx, first, adds) // a load would leave them off
+	adds, _, err := oxbow.WithoutTakenAliases(ctx, first, adds) // leave out the aliases that a load would leave out
 	for _, add := range adds {
 		err = errors.Join(err, first.Apply(ctx, add))
 		if err != nil {
@@ -75,8 +76,8 @@ func TestLoadIntoMemory(t *testing.T) {
 	}
 }
 
-// TestLoadSpellings loads a tree of a store from before names were normalized, in which two
-// names differ in their Unicode composition only: the texts of both are kept.
+// TestLoadSpellings loads a tree from before names were normalized. Two names differ only in their Unicode
+// composition. The texts of both entries must be kept.
 func TestLoadSpellings(t *testing.T) {
 	fsys, ctx := vfs.NewMem(), t.Context()
 	open := func(name string) *oxbow.Memory {

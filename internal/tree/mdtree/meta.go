@@ -179,8 +179,8 @@ func parseEntry(file string) (parsedFile, error) {
 // blockTags are the tags that a dump writes between the parts of a block.
 var blockTags = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>", "", "<ul>", "", "</ul>", "")
 
-// unreadParts returns the parts of a block that parseEntry does not read: unknown titles, and all text that is at
-// another place than a dump would write it.
+// unreadParts returns the parts of a block that parseEntry does not read. These are unknown titles, and all text that
+// is not where a dump would write it.
 func unreadParts(block string) []string {
 	var unread []string
 	rest := block
@@ -216,8 +216,8 @@ func unreadParts(block string) []string {
 	return unread
 }
 
-// removeTime removes the first time from a block, if it is written as a dump writes it. A time that is shown
-// differently than its attribute stays, because a person may have changed only the time that is shown.
+// removeTime removes the first time from a block, if the time has the form in which a dump writes it. If the shown
+// time differs from its attribute, it is not removed, because a person may have changed only the shown time.
 func removeTime(block, value string) string {
 	open := `<time datetime="` + value + `">`
 	before, s, ok := strings.Cut(block, open)
@@ -233,7 +233,8 @@ func removeTime(block, value string) string {
 	return before + shown + after
 }
 
-// replacePart replaces a title and its part of a block by what change returns for the part.
+// replacePart calls change with the part of a block that belongs to a title. It replaces the title and the part by the
+// result.
 func replacePart(block, title string, change func(part string) string) string {
 	before, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
 	if !ok {
@@ -243,7 +244,7 @@ func replacePart(block, title string, change func(part string) string) string {
 	return before + change(p) + s[len(p):]
 }
 
-// withoutItems removes the items that listItems returns.
+// withoutItems removes the items that listItems would return.
 func withoutItems(s string) string {
 	var b strings.Builder
 	for {
@@ -281,9 +282,8 @@ func blockTitles(block string) []string {
 	}
 }
 
-// listItems returns the items of a list. White space in an item is kept, because a dump writes it.
-// If the item contains line breaks, white space is removed, because a person must have added the
-// line breaks.
+// listItems returns the items of a list. White space at the ends of an item is kept, because a dump writes it. If the
+// item contains line breaks, white space is removed, because a person must have added the line breaks.
 func listItems(s string) []string {
 	var items []string
 	for {
@@ -315,14 +315,14 @@ func findTime(block string) (string, bool) {
 	return s, ok
 }
 
-// The range of seconds since 1970 that RFC 3339 can represent: the years 0 to 9999.
+// These are the first and the last second that RFC 3339 can represent, in the years 0 and 9999, in seconds since 1970.
 const (
 	minUnix = -62167219200
 	maxUnix = 253402300799
 )
 
-// formatTime formats a time in RFC 3339, in UTC, with a fraction only if it is not zero. Times
-// outside of RFC 3339's years are written as @ and the seconds since 1970.
+// formatTime formats a time in UTC as defined in RFC 3339. The fraction of a second is left out if it is zero. RFC
+// 3339 cannot represent years before 0 or after 9999. Such a time is written as @ and the seconds since 1970.
 func formatTime(t time.Time) string {
 	t = t.UTC()
 	sec, nano := t.Unix(), t.Nanosecond()
@@ -385,7 +385,7 @@ func cutLineEnds(s string) (head, text, tail string) {
 	return s[:len(s)-len(rest)], text, rest[len(text):]
 }
 
-// formatLineEnds describes line breaks in words, such as "CRLF*2 LF".
+// formatLineEnds describes a sequence of line breaks, for example as "CRLF*2 LF".
 func formatLineEnds(s string) string {
 	var words []string
 	for s != "" {
@@ -500,8 +500,8 @@ var entities = []struct{ name, text string }{
 	{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&apos;", "'"},
 }
 
-// unescape reverses escape. It also decodes the names of the two quotes and all decimal numbers.
-// Anything else is left unchanged.
+// unescape reverses escapeText. It also decodes the names of the two quotes and all decimal numbers. Anything else is
+// left unchanged.
 func unescape(s string) string {
 	if !strings.Contains(s, "&") {
 		return s

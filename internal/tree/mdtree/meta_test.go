@@ -1,4 +1,4 @@
-// Tests of the codec of entry files.
+// This file tests how entry files are encoded and decoded.
 
 package mdtree
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// nasty holds texts that break careless formats.
+// nasty contains texts that are difficult for a file format.
 var nasty = []string{
 	"", " ", "x", "group imports", "\n", "\r", "\r\n", "\n\n\n", "\r\r\n", "\n\r\n\r", "a\n", "a\n\n", "a\r\n", "a\r",
 	"\na", "\r\na", "\n\r\na\r\n\n", "  indented\n  code\n", "trailing  ", "trailing  \n", "\ttab", "a\r\nb\r\nc",
@@ -110,7 +110,7 @@ steps
 	}
 }
 
-// What people do to a file by hand.
+// TestParseEntryByHand parses files that people have edited.
 func TestParseEntryByHand(t *testing.T) {
 	const open, end = `<div id="meta"><dl>`, `</dl></div>`
 	for _, c := range []struct {
@@ -187,13 +187,14 @@ func FuzzParseEntry(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<16 || (strings.Contains(text, "*") && strings.Contains(text, lineEndsOpen)) {
-			text = strings.ReplaceAll(text, "*", "") // runs make long contents, which only take time
+			// remove *, because *N makes contents very long, which only takes time
+			text = strings.ReplaceAll(text, "*", "")
 		}
 		p, err := parseEntry(text)
 		if err != nil || !utf8.ValidString(text) {
 			return
 		}
-		// What was read, written and read again is the same.
+		// An entry that was read, written and read again must be the same.
 		e := oxbow.Entry{Name: "n", Content: p.content, Aliases: p.aliases, Labels: p.labels, Created: p.created}
 		again, err := parseEntry(string(entryText{Entry: &e}.appendTo(nil)))
 		if err != nil || again.content != p.content || !slices.Equal(again.aliases, p.aliases) ||
@@ -234,7 +235,8 @@ func ExampleProblem() {
 	// Output: notes/a.md: invalid
 }
 
-// Wherever a person inserts a word, the word is read, or it is reported, or the file is refused.
+// TestEveryInsertedWordIsReadOrReported inserts a word at each position of a file. The word must be part of the entry,
+// or there must be a warning or an error.
 func TestEveryInsertedWordIsReadOrReported(t *testing.T) {
 	e := oxbow.Entry{Name: "why?", Kind: oxbow.Note, Content: "\n\nfirst line\n\nsecond\n", Created: noon,
 		Aliases: []string{"ship", "a & b"}, Labels: []oxbow.Label{{Key: "project", Value: "vtt"}}}

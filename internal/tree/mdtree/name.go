@@ -83,12 +83,12 @@ func isPlainName(name string) bool {
 			return false
 		}
 	}
-	const longestDevice = 4 // without the devices that contain other characters
+	const longestDevice = 4 // longest name of a device that consists only of letters and digits
 	return len(name) <= maxStem && (len(name) > longestDevice || !text.IsDeviceName(name))
 }
 
-// cutStem cuts a stem to at most n bytes, not inside of a character or an escape, and removes dots
-// and white space at its end.
+// cutStem shortens a stem to at most n bytes. It does not cut within a character or an escape, and removes dots and
+// white space at the end.
 func cutStem(stem string, n int) string {
 	if len(stem) > n {
 		n = len(text.TruncateBytes(stem, n))
@@ -131,11 +131,11 @@ func decodeName(stem string) string {
 	return b.String()
 }
 
-// unshownStems returns the stems of the names in a directory whose stems do not represent the names. The other names
-// have the stems that encodeName returns. name returns the names, which must be sorted and distinct. No two stems have
-// the same [foldKey]. The result depends only on the set of names.
+// unshownStems returns the stems of the names in a directory whose stems do not represent the names. All other names
+// have the stems that encodeName returns. The n names that the function name returns must be sorted and distinct. No
+// two stems have the same [foldKey]. The result depends only on the set of names.
 func unshownStems(n int, name func(i int) string) map[int]string {
-	// A set of all keys would need much memory, so compare hashes first.
+	// Compare hashes first, because a set of all keys would need much memory.
 	hashes := make([]uint64, 0, n)
 	var unshown []int
 	for i := range n {
@@ -166,7 +166,8 @@ func unshownStems(n int, name func(i int) string) map[int]string {
 		return found || taken[key]
 	}
 	stems := make(map[int]string, len(unshown))
-	next := make(map[string]int) // next suffix to try, so that many similar names take linear time
+	// next suffix to try for a stem, so that the time is linear if there are many similar names
+	next := make(map[string]int)
 	for _, i := range unshown {
 		first, _ := encodeName(name(i))
 		stem, base := first, foldKey(first)

@@ -1,4 +1,4 @@
-// Tests of the codec of names.
+// This file tests the conversion between names and file names.
 
 package mdtree
 
@@ -74,13 +74,14 @@ func TestEncodeName(t *testing.T) {
 	}
 }
 
-// What other programs write is read as it is, but for what looks encoded.
+// TestDecodeName checks that the names of files that other programs wrote are used unchanged, unless they appear to be
+// encoded.
 func TestDecodeName(t *testing.T) {
 	for _, c := range []struct{ stem, name string }{
 		{"100%", "100%"},
 		{"%zz", "%zz"},
-		{"%2f", "%2f"},   // encodeName writes capitals
-		{"A%41", "A%41"}, // encodeName does not encode A
+		{"%2f", "%2f"},   // not decoded, because encodeName writes capital letters
+		{"A%41", "A%41"}, // not decoded, because encodeName does not encode A
 		{"a:b*", "a:b*"},
 		{".hid", ".hid"},
 		{"con", "con"},
@@ -120,7 +121,7 @@ func TestAssignStems(t *testing.T) {
 	}
 }
 
-// safeStem reports why a stem is not safe as a file name, "" when it is.
+// safeStem returns the reason why a stem is not safe as a file name, or "" if it is safe.
 func safeStem(stem string) string {
 	switch {
 	case stem == "" || len(stem) > maxStem+8:
@@ -174,7 +175,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// Many names at once, so that a fold that joins too little shows.
+// TestNamesInjective uses many names at once, to find names that a file system treats as equal but foldKey does not.
 func TestNamesInjective(t *testing.T) {
 	parts := []string{"a", "A", "é", "e\u0301", "ß", "ss", "K", "\u212a", "ﬀ", "ff", "%", ".", " ", "/", "~2", "İ",
 		"i\u0307", "\u200d", "σ", "ς", "Σ"}
@@ -194,7 +195,7 @@ func TestNamesInjective(t *testing.T) {
 		if why := safeStem(stem); why != "" {
 			t.Errorf("stem %q of %q is not safe: %s", stem, names[i], why)
 		}
-		// An independent, weaker fold than the one under test.
+		// This key is computed independently of foldKey, and treats fewer names as equal.
 		key := sha256.Sum256([]byte(strings.ToLower(strings.ToUpper(normalizeNFC(stem)))))
 		if other, ok := lower[key]; ok {
 			t.Errorf("%q and %q get stems that are one without case", other, names[i])
@@ -203,7 +204,8 @@ func TestNamesInjective(t *testing.T) {
 	}
 }
 
-// Stems are assigned as if a set of all keys decided which are taken.
+// TestStemsLikeASet checks that unshownStems, which compares hashes, assigns the same stems as an algorithm with a set
+// of all keys.
 func TestStemsLikeASet(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := []string{

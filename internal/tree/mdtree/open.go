@@ -78,8 +78,8 @@ func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) 
 		if err != nil {
 			return err
 		}
-		// Scan again. Another process has started a change of several files in the meantime, and
-		// this scan may have read only a part of it.
+		// Scan again, because another process has started a change of several files, and this scan may have read only
+		// a part of it.
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
 	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 }
 
-// toItem returns the item of the entry with the ID that the store assigned.
+// toItem returns the item of the entry, including the ID that the store assigned.
 func (c *namedEntry) toItem() Item {
 	it := c.file.items[c.index]
 	it.Entry = *c.entry

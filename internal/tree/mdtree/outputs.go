@@ -1,4 +1,4 @@
-// This file implements the table of the entries that a dump writes, with the files to which it writes them.
+// This file implements the table of the entries that a dump writes, and of their files.
 
 package mdtree
 
@@ -16,25 +16,25 @@ import (
 type outputs struct {
 	rows  []outputFile // sorted by kind and name
 	names nameTable
-	stems map[int32]string // file names, without .md, that do not show the name
+	stems map[int32]string // file names, without .md, of the rows whose file names do not represent the entry's name
 
 	sorted []int32  // rows in the order of their paths
 	paths  rowIndex // rows by path
 }
 
-// outputFile is an entry and the file to which it is written. It does not contain the text, so that
-// a dump does not need memory for all texts.
+// outputFile is an entry and its file. It does not contain the text, so that a dump does not need memory for all
+// texts.
 type outputFile struct {
 	name  string
 	sum   digest // hash of the file
 	stamp stampHash
 
-	// text is the number of the file's text in the spool. If it is noText, the last dump probably wrote the same file,
-	// and the text can be read from the store again.
+	// text is the number of the text in the spool. It is noText if the last dump probably wrote the same file. In this
+	// case, the text can be read from the store again.
 	text int32
 
 	kind     oxbow.Kind
-	showName bool // the file contains the name, because the file name does not show it
+	showName bool // the file contains the name, because the file name does not represent it
 	state    fileState
 }
 
@@ -45,12 +45,14 @@ const noText = -1
 type fileState uint8
 
 const (
-	fileMissing  fileState = iota // the tree has no such file
-	fileUnread                    // the file must be read
-	fileKnown                     // the file has the hash of the output, as the list of known files shows
-	fileExamined                  // the file has the hash of the output, and may enter the list of known files
-	fileCompared                  // the file was read
-	fileWritten                   // the file is written
+	fileMissing fileState = iota // the tree has no such file
+	fileUnread                   // the file must be read
+	fileKnown                    // the list of known files shows that the file has the hash of the output
+	// the file was read, has the hash of the output, and may enter the list of known files
+	fileExamined
+	// the file was read and has the hash of the output, but may not enter the list of known files
+	fileCompared
+	fileWritten // the dump writes the file
 )
 
 func (o *outputs) stem(row int32) string {

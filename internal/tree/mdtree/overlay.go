@@ -1,5 +1,5 @@
-// This file implements the view for which a change is planned: the tree with the earlier edits of
-// the same change.
+// This file implements the view for which a change is planned. It consists of the tree and the earlier edits of the
+// same change.
 
 package mdtree
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// overlay is the tree with edits. The state of the store does not change in the meantime, because
-// scanner.mu is held.
+// overlay is the tree including edits that are planned. The state of the store does not change in the meantime,
+// because the writer has locked scanner.mu.
 type overlay struct {
 	store *Store
 	files map[string]*pendingFile
@@ -24,8 +24,9 @@ type overlay struct {
 
 // pendingFile is a file that a change edits, or a document that it reads.
 type pendingFile struct {
-	base      string // text on disk for which the change was planned; if the file is damaged, the last good text
-	exists    bool   // the file exists
+	// text for which the change was planned: the text on disk or, if the file is damaged, the last good text
+	base      string
+	exists    bool // the file exists
 	text      string
 	isRemoved bool
 	isChanged bool
@@ -39,8 +40,8 @@ func newOverlay(s *Store) *overlay {
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
-	// If several files contain the name, the first file by path counts, or the file that
-	// Options.Prefer chose, as long as this change has not edited it.
+	// If several files contain the name, the first file by path counts, or the file that Options.Prefer chose. In the
+	// second case, this change must not have edited the file.
 	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.isChanged }
 	best := ""
 	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {
@@ -146,8 +147,8 @@ func (v *overlay) Taken(p string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// addEdits adds edits. It returns the versions of the entries in the edited files before and after the
-// edits, by name and in order.
+// addEdits adds edits. For the entries in the edited files, it returns the versions before and after the edits, by
+// name and in order.
 func (v *overlay) addEdits(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {

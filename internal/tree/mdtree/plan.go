@@ -17,10 +17,10 @@ import (
 // Mode specifies what happens to entries of the store that the tree lacks.
 type Mode uint8
 
-// The modes of [PlanOptions].
+// These are the modes of [PlanOptions].
 const (
-	Merge   Mode = iota // keep them
-	Replace             // remove them
+	Merge   Mode = iota // keep these entries
+	Replace             // remove these entries
 )
 
 // PlanOptions configure [Tree.Plan]. Nil and zero fields mean the default.
@@ -48,13 +48,13 @@ type Plan struct {
 	Ops       []oxbow.Op // ops to apply in a single change
 	Added     []string
 	Changed   []string
-	Removed   []string // empty with [Merge]
+	Removed   []string // removed entries (none with [Merge])
 	Unchanged []string
-	Kept      []string // entries changed, added or removed only in the store since the last dump
-	Merged    []string // entries in Changed that also the store changed since the last dump
+	Kept      []string // entries that were changed, added or removed only in the store since the last dump
+	Merged    []string // entries in Changed that were also changed in the store since the last dump
 	UsedBase  bool     // the last dump was used as the base
 
-	Warnings []Problem // warnings about aliases that another entry also has
+	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
 // Plan compares the tree with a store and changes neither. The caller should pass Ops to a single
@@ -99,17 +99,17 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	return p.Plan, nil
 }
 
-// storedEntry is an entry of the store. For most entries, a plan needs only the head. Therefore the working memory of
-// a load does not grow with the contents of all entries.
+// storedEntry is an entry of the store. For most entries, a plan needs only the name, the aliases and the version.
+// Therefore a load does not need memory for the contents of all entries.
 type storedEntry struct {
 	aliases []string
 	version uint64
 	isBase  bool         // the entry is unchanged since the last dump
-	entry   *oxbow.Entry // the whole entry; nil if no file of the tree can differ from it
+	entry   *oxbow.Entry // the whole entry (nil if no file of the tree can differ from it)
 }
 
-// maxSingleReads is the maximum number of entries that a plan reads by name. For more entries, it is faster to read
-// all entries of the store.
+// maxSingleReads is the maximum number of entries that a plan reads one by one. If it needs more entries, it is faster
+// to read all entries of the store.
 const maxSingleReads = 200
 
 // readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
@@ -134,8 +134,8 @@ func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
 }
 
 // changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. ok is
-// false if all entries must be read, because the changes are not known, because an entry was removed, or because the
-// plan needs the other entries, too.
+// false if all entries must be read. This is the case if the changes are unknown, if an entry was removed, or if the
+// plan needs the other entries as well.
 func (p *planner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
 	isKnown := p.UsedBase && t.isOwn && p.opts.Origin.ChangesSince != nil
@@ -232,9 +232,9 @@ func (p *planner) normalizeNames() {
 	}
 }
 
-// countNames returns how often each normalized name occurs, and whether a name of t.Entries occurs twice. If none
-// does, only the names of t.Entries are counted. Otherwise a load of a few edited files would have to index the names
-// of all other entries.
+// countNames returns how often each normalized name occurs, and whether a name occurs twice in t.Entries. If no name
+// occurs twice, only the names of t.Entries are counted. Otherwise a load of a few edited files would have to index
+// the names of all other entries.
 func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	used = make(map[string]int, len(t.Entries))
 	for i := range t.Entries {
@@ -274,17 +274,17 @@ type planner struct {
 	opts    PlanOptions
 	history *storeHistory
 
-	// storedEntries contains entries of the store: all entries, or the entries that [planner.readStore] describes.
-	// In the latter case, changed contains the names of the entries that were changed since the last dump.
-	// Otherwise changed is nil.
+	// storedEntries contains all entries of the store, or only the entries that [planner.readStore] describes. In the
+	// second case, changedNames contains the names of the entries that were changed since the last dump. Otherwise
+	// changedNames is nil.
 	storedEntries map[string]*storedEntry
 	changedNames  map[string]bool
 
 	nameUses          map[string]int // see [Tree.countNames]
 	hasDuplicateNames bool
 
-	owners        map[string][]string // entries by name or alias, nil until needed
-	divergedFiles []string            // files
+	owners        map[string][]string // entries by name or alias (nil until needed)
+	divergedFiles []string            // files whose changes cannot be merged with those of the store
 }
 
 func (p *planner) makePlan() error {
@@ -481,9 +481,8 @@ func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.O
 	return nil, nil
 }
 
-// lacksOnlyTakenAliases reports whether the store's entry differs from the entry in a file only by aliases
-// that other entries have. An earlier load removed them, so the store was not changed in this
-// respect.
+// lacksOnlyTakenAliases reports whether the store's entry differs from the entry in a file only by aliases that other
+// entries have. An earlier load left out these aliases, so that the entry was not changed in the store.
 func (p *planner) lacksOnlyTakenAliases(want, e *oxbow.Entry) bool {
 	free := *want
 	free.Aliases = slices.DeleteFunc(slices.Clone(want.Aliases), func(a string) bool {
@@ -492,7 +491,7 @@ func (p *planner) lacksOnlyTakenAliases(want, e *oxbow.Entry) bool {
 	return isSameEntry(&free, e)
 }
 
-// isTaken reports whether a word is the name or an alias of an entry other than but.
+// isTaken reports whether a word is the name or an alias of an entry. The entry named but is ignored.
 func (p *planner) isTaken(word, but string) bool {
 	if p.owners == nil {
 		p.owners = map[string][]string{}
@@ -506,7 +505,7 @@ func (p *planner) isTaken(word, but string) bool {
 	return slices.ContainsFunc(p.owners[oxbow.NormalName(word)], func(name string) bool { return name != but })
 }
 
-// planRemovals plans the removal of the entries that the tree lacks.
+// planRemovals plans to remove the entries of the store that the tree does not contain.
 func (p *planner) planRemovals() error {
 	in := make(map[string]bool, len(p.tree.Entries))
 	for i := range p.tree.Entries {

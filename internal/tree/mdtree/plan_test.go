@@ -1,4 +1,4 @@
-// Tests of the plan of a load.
+// This file tests how a load is planned.
 
 package mdtree
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// edit changes the text of one file of a tree.
+// edit changes the text of a file in a tree.
 func edit(t *testing.T, fsys vfs.FS, name, old, with string) {
 	t.Helper()
 	text := get(t, fsys, name)
@@ -91,7 +91,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A store that changed after the plan refuses it.
+// TestPlanConflict checks that a store refuses a plan if the store was changed after the plan was made.
 func TestPlanConflict(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "one"))
@@ -109,7 +109,7 @@ func TestPlanConflict(t *testing.T) {
 	}
 }
 
-// Files that are gone are not forgotten by accident.
+// TestPlanMissing checks that missing files do not remove entries unless Prune is set.
 func TestPlanMissing(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "x"), note("b", "x"), note("c", "x"))
@@ -140,7 +140,7 @@ func TestPlanMissing(t *testing.T) {
 	}
 }
 
-// What no store takes is listed, unless the store has it already.
+// TestPlanProblems checks that entries that no store accepts are listed, unless the store already has them.
 func TestPlanProblems(t *testing.T) {
 	fsys := vfs.NewMem()
 	bad := storeOf(t, note(" padded", "x"), note("zero", "x\x00"), note("good", "x"))
@@ -157,15 +157,15 @@ func TestPlanProblems(t *testing.T) {
 	}
 }
 
-// Who changed what since the dump decides: the tables are of one entry that the
-// dump wrote as "v1", and of what the files and the store say now; "" is nothing.
+// TestPlanBase checks plans that depend on what was changed since the dump. Each row is about an entry that the dump
+// wrote as "v1", and contains its present text in the files and in the store. "" means that the entry does not exist.
 func TestPlanBase(t *testing.T) {
 	const name = "of this store"
 	origin := Origin{Name: name, IsSameStore: func(was string) bool { return was == name }}
 	for _, c := range []struct {
 		file, store string
 		o           PlanOptions
-		want        string // lists added, changed, removed, same, kept; or an error
+		want        string // entries that are added, changed, removed, same and kept, or an error
 	}{
 		{"v1", "v1", PlanOptions{}, "[] [] [] [a] []"},
 		{"v1", "v2", PlanOptions{}, "[] [] [] [] [a]"},
@@ -229,8 +229,8 @@ func TestPlanBase(t *testing.T) {
 	}
 }
 
-// A manifest whose names or hashes were edited loses nothing: what it does not
-// name rightly counts as changed on both sides.
+// TestPlanEditedManifest checks that nothing is lost if names or hashes in the manifest were edited. An entry that the
+// manifest does not describe correctly counts as changed in both the files and the store.
 func TestPlanEditedManifest(t *testing.T) {
 	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
 	fsys := vfs.NewMem()
@@ -246,13 +246,13 @@ func TestPlanEditedManifest(t *testing.T) {
 	}
 }
 
-// A file that lost its text, or that git could not merge, changes nothing and is named. Text and
-// markers that the store's entry has, too, are loaded.
+// TestUnfinishedFiles checks that a file is listed and changes nothing if it lost its text or contains git's conflict
+// markers. Blank text or markers are loaded if the store's entry also has them.
 func TestUnfinishedFiles(t *testing.T) {
 	const markers = "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n"
 	for _, c := range []struct {
-		name, content, file string // what the store has, and what the file is then
-		problem             string // "" for none
+		name, content, file string // content in the store, and the changed file
+		problem             string // "" if there is none
 	}{
 		{"empty", "text", "", "no text any more"},
 		{"white space", "text", " \r\n\t\n", "no text any more"},

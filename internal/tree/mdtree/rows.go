@@ -1,5 +1,5 @@
-// This file implements tables with a row for each entry of a memory. A dump and a load of a million
-// entries keep only such tables, so their rows contain no texts of entries.
+// This file implements tables with a row for each entry of a memory. For a million entries, a dump or a load keeps
+// only these tables in memory. Therefore the rows do not contain texts of entries.
 
 package mdtree
 

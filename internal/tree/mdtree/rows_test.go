@@ -1,4 +1,4 @@
-// Tests of the tables with a row for each entry.
+// This file tests the tables with a row for each entry.
 
 package mdtree
 
@@ -10,7 +10,8 @@ import (
 	"unsafe"
 )
 
-// A dump or a load of a million entries keeps these rows for all of them, so a longer row costs megabytes.
+// TestRowsAreSmall checks the size of a row. A dump or a load of a million entries keeps a row for each entry, so that
+// each additional byte costs a megabyte.
 func TestRowsAreSmall(t *testing.T) {
 	if size := unsafe.Sizeof(outputFile{}); size > 64 {
 		t.Errorf("a row of a dump has %d bytes, the most is 64", size)

@@ -32,23 +32,23 @@ const (
 	watchThreshold = 64
 )
 
-// markDirty makes the next scan read the files even if their modification times are unchanged,
-// because a failed write may have changed a file.
+// markDirty makes the next scan read the files even if their modification times are unchanged. A failed write may have
+// changed the files.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirtyFiles[p] = true
 	}
 }
 
-// scanChanged updates the state from the files. The caller must hold scanner.mu.
+// scanChanged updates the state from the files. The caller must have locked scanner.mu.
 func (s *Store) scanChanged(ctx context.Context) error { return s.scanFiles(ctx, &fileScan{store: s}) }
 
-// scanAll is like scan, but reads all files again, whatever their modification time is.
+// scanAll is like scanChanged, but reads all files again, even if their modification times are unchanged.
 func (s *Store) scanAll(ctx context.Context) error {
 	return s.scanFiles(ctx, &fileScan{store: s, readsAll: true})
 }
 
-// scanFiles is like scan, with a fileScan that the caller has prepared.
+// scanFiles is like scanChanged, but uses a fileScan of the caller.
 func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,8 +75,8 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	return nil
 }
 
-// applyFiles adds files to the state and sends the changes to the watchers. own is the outcome of a
-// change by this store, or nil.
+// applyFiles adds files to the state, and reports the changes to the watchers. If this store made the change, own is
+// its outcome, otherwise nil.
 func (s *Store) applyFiles(next map[string]*file, own *planOutcome) {
 	touched := s.st.changedWinners()
 	if len(next)+len(touched) == 0 {
@@ -190,8 +190,8 @@ func (s *Store) isCurrent(p string, now fs.FileInfo) bool {
 	return f != nil && !f.isRacy && f.info != nil && isSameUnchangedFile(now, f.info)
 }
 
-// watchDir starts watching a directory. Call it before listing the directory, so that no change is
-// missed. If watching fails, the directory is listed by each scan.
+// watchDir starts to watch a directory. It must be called before the directory is listed, so that no change is missed.
+// If the directory cannot be watched, each scan lists it.
 func (s *Store) watchDir(d *directory) {
 	if s.scanner.watch == nil {
 		w, ok := s.fs.(vfs.Watcher)
@@ -282,8 +282,8 @@ func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	return err == nil && s.isCurrent(p, now)
 }
 
-// statFile returns the description of a file. For a regular file, the directory listing contains it.
-// For a link, the target must be examined.
+// statFile returns the metadata of a file. For a regular file, the directory listing contains it. For a link, it is
+// the metadata of the target.
 func (s *Store) statFile(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	if e.Type().IsRegular() {
 		return e.Info()
@@ -300,7 +300,7 @@ func isSameUnchangedFile(a, b fs.FileInfo) bool {
 type fileScan struct {
 	store        *Store
 	readsAll     bool
-	changedFiles map[string]*file // files that were read (nil for a removed file)
+	changedFiles map[string]*file // files that differ from the state (nil for a removed file)
 }
 
 // readResult is the result of reading a file, before it is compared with the state.
@@ -354,7 +354,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readFile reads and parses a file. It does not change the state. scanner.mu must be held.
+// readFile reads and parses a file. It does not change the state. The caller must have locked scanner.mu.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
 	text, info, err := s.readText(p, s.opts.MaxFile)
@@ -399,8 +399,7 @@ func (f *file) hasSameText(now *file) bool {
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compareFile compares a file's text with the state. If the text has changed, compareFile adds the file to
-// r.next.
+// compareFile compares the text of a file with the state. If the text has changed, it adds the file to r.changedFiles.
 func (r *fileScan) compareFile(p string, l *readResult) {
 	s := r.store
 	old := r.store.st.files[p]

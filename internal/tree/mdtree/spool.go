@@ -1,4 +1,4 @@
-// This file implements the spool, which keeps the texts of new files until they are staged.
+// This file implements the spool, which stores the texts of new files until they are staged.
 
 package mdtree
 
@@ -16,25 +16,25 @@ const spoolFile = "texts"
 // defaultSpoolMemory is the number of bytes that a spool keeps in memory before it uses a file.
 const defaultSpoolMemory = 4 << 20
 
-// spool keeps texts. A few texts are in memory, and many texts are in a file, so that a dump does
-// not need more memory for more texts.
+// spool stores texts: in memory if there are few, otherwise in a file. Therefore a dump does not need more memory if
+// there are more texts.
 type spool struct {
 	tree        *tree
-	limit       int      // bytes that are kept in memory
-	recentTexts []byte   // the last texts
-	file        vfs.File // file with all earlier texts, or nil if all texts are in memory
+	limit       int      // maximum number of bytes in memory
+	recentTexts []byte   // the last texts that were added
+	file        vfs.File // file with the other texts (nil if all texts are in memory)
 	size        int64    // length of the file
 	texts       []spooledText
 }
 
-// spooledText is the place of a text in a spool: the text of an entry's file without the name.
+// spooledText is the position of a text in the spool. The text is the content of an entry's file without the name.
 type spooledText struct {
 	offset int64
 	length int32
-	nameAt int32 // position of the name in the text
+	nameAt int32 // position in the text at which the name is inserted
 }
 
-// addText keeps a text and returns its number.
+// addText adds a text and returns the number of the text.
 func (s *spool) addText(text []byte, nameAt int) (int32, error) {
 	at := int32(len(s.texts))
 	s.texts = append(s.texts, spooledText{s.size + int64(len(s.recentTexts)), int32(len(text)), int32(nameAt)})
@@ -58,8 +58,8 @@ func (s *spool) addText(text []byte, nameAt int) (int32, error) {
 	return at, err
 }
 
-// appendTo appends the text with a number to b. If name is not nil, it inserts the name into the text. It is safe for
-// concurrent use.
+// appendTo appends the text with this number to b. If name is not nil, it inserts the name into the text. It is safe
+// for concurrent use.
 func (s *spool) appendTo(b []byte, text int32, name []byte) ([]byte, error) {
 	at, start := s.texts[text], len(b)
 	b, err := s.appendBytes(b, at)

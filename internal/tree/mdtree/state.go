@@ -13,25 +13,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// file is a file as of its last read.
+// file is a file of the tree, as it was when it was last read.
 type file struct {
-	path          string
-	info          fs.FileInfo // description of the file from before it was read
-	isRacy        bool        // the file was changed so recently that a later change may have the same time
-	text          string      // last good text
-	items         []Item
-	index         map[string]int // index of each name in items, nil until first needed
-	hasNoGoodText bool           // no good version was ever read, and text and items are the readable parts of the file
+	path string
+	info fs.FileInfo // metadata of the file before it was read
+	// the file had been changed so recently that a further change may have resulted in the same time
+	isRacy bool
+	text   string // last good text
+	items  []Item
+	index  map[string]int // index in items of each name (nil until needed)
+	// the file has never been valid, so that text and items are the parts of it that can be read
+	hasNoGoodText bool
 
 	// holdReason is the reason why text differs from the file on disk, or "" if it does not.
 	holdReason string
-	diskText   string // text on disk while held is set ("" if it is empty or could not be read)
+	diskText   string // if holdReason is not "", the text on disk ("" if it is empty or could not be read)
 
-	diagnostic string // entries that were left out because no store accepts them
+	diagnostic string // description of entries that were left out because no store accepts them
 }
 
-// state contains the files and entries of a tree. It is modified in place, with the store's mu
-// held.
+// state contains the files and entries of a tree. Changes require that the store's mu is locked.
 type state struct {
 	files         map[string]*file
 	paths         []string               // paths of files, sorted
@@ -44,7 +45,7 @@ type state struct {
 	isPreferred func(path, text string) bool // see Options.Prefer (may be nil)
 }
 
-// namedEntry is the entry of a name and its position.
+// namedEntry is the entry with a certain name, and its position.
 type namedEntry struct {
 	entry *oxbow.Entry
 	file  *file
@@ -61,8 +62,8 @@ func newState() *state {
 	}
 }
 
-// addAllFiles adds all files of a tree, sorted by path, to an empty state. The result is the same as with
-// setFile and updateEntries, in a third of the time.
+// addAllFiles adds all files of a tree, sorted by path, to an empty state. The result is the same as with setFile and
+// updateEntries, but takes a third of the time.
 func (st *state) addAllFiles(paths []string, files map[string]*file) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
@@ -130,8 +131,8 @@ func (f *file) itemIndex(name string) int {
 	return -1
 }
 
-// setFile sets the file of a path, or removes it if f is nil. It adds the names in the old and the
-// new file to touched.
+// setFile adds or replaces a file, or removes it if f is nil. It adds the names in the old and in the new file to
+// touched.
 func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
@@ -165,7 +166,7 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	}
 }
 
-// winningFile returns the file whose entry is used for a name.
+// winningFile returns the file whose entry is used if several files contain the name.
 func (st *state) winningFile(name string) *file {
 	c := st.filesByName[name]
 	if st.isPreferred != nil && len(c) > 1 {
@@ -176,8 +177,7 @@ func (st *state) winningFile(name string) *file {
 	return c[0]
 }
 
-// changedWinners returns the names for which the entry of a different file is used now, according to
-// prefer.
+// changedWinners returns the names for which isPreferred now chooses a different file.
 func (st *state) changedWinners() map[string]bool {
 	touched := map[string]bool{}
 	if st.isPreferred == nil {
@@ -218,7 +218,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		}
 		f := st.winningFile(name)
 		c := &namedEntry{file: f, index: f.itemIndex(name)}
-		e := f.items[c.index].Entry // a copy
+		e := f.items[c.index].Entry // copy, so that the parsed entry is not changed
 		c.entry = &e
 		if old == nil {
 			added = append(added, arrival{c, name})

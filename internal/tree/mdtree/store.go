@@ -63,7 +63,7 @@ type Options struct {
 // of its content and metadata. It is the same in every process, and the same again if a text is
 // restored. The time of an update is the file's modification time, unless the layout parses a time.
 type Store struct {
-	tree   // scanner.mu guards the fields overlay and reads of tree, and writer.sem guards its field durable
+	tree   // scanner.mu guards the field overlay and reads of the tree; the writer token guards syncedDirs
 	layout Layout
 	opts   Options
 
@@ -72,17 +72,17 @@ type Store struct {
 	served   servedEntries
 	watchers subscribers.List[oxbow.Event]
 
-	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be held)
+	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be locked)
 	st     *state
 	closed bool
 }
 
-// servedEntries contains entries and documents that callers have received and that other programs may have
-// changed since. It is guarded by scanner.mu.
+// servedEntries contains entries and documents that callers have received, and that other programs may have changed
+// since. scanner.mu guards it.
 type servedEntries struct {
-	// The entries in the form in which callers received them, if they were changed since.
+	// entries as callers received them (only entries that were changed since)
 	base             map[string]*oxbow.Entry
-	documents        map[string]string // documents
+	documents        map[string]string // texts of documents as callers received them
 	emptiedDocuments map[string]bool   // documents that became empty, so that their last text is used
 }
 
@@ -111,29 +111,29 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// writer is the state of the single writer in this process. sem guards all other fields, and the
-// writer holds sem.
+// writer is the state of the single writer in this process. The writer has acquired sem, which guards all other
+// fields.
 type writer struct {
 	sem       chan struct{}
 	lock      vfs.Lock // lock between processes (nil until the first change)
 	isCleaned bool     // leftover temporary files were removed
 }
 
-// scanner is the state of the directories. mu is held during scans and changes. mu guards all other
-// fields, the tree's overlay, and the served entries.
+// scanner is the state of the directories. mu is locked during scans and changes. It guards all other fields, the
+// tree's overlay, and the served entries.
 type scanner struct {
 	mu                 sync.Mutex
 	dirs               []*directory
 	watch              vfs.Watch       // nil if no directory is watched
 	isWatchUnsupported bool            // the file system does not support watching
 	isOpened           bool            // the first scan is complete
-	dirtyFiles         map[string]bool // files to read in the next scan, see markDirty
+	dirtyFiles         map[string]bool // files that the next scan must read (see markDirty)
 }
 
 // directory is a directory of the layout.
 type directory struct {
 	path         string
-	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
+	hiddenPrefix string      // the part of the path up to the last hidden element (see the function hiddenPrefix)
 	info         fs.FileInfo // description of the watched directory (nil if it is not watched)
 	fileCount    int         // number of matching files in the last listing
 	linkFiles    []string    // matching files that are links, whose targets are not watched
@@ -192,9 +192,9 @@ func (s *Store) mayHoldEntries(p string) bool {
 	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
 }
 
-// planOutcome is the result of a plan in addition to its edits.
+// planOutcome contains the results of a plan other than its edits.
 type planOutcome struct {
 	removedNames    map[string]bool   // removed names; an entry that is added again under such a name gets a new ID
-	conflictCopies  map[string]string // files that are kept as conflict copies, with the reason
+	conflictCopies  map[string]string // files that are kept as conflict copies, and the reason for each
 	writtenVersions []oxbow.Version   // entry after each op
 }

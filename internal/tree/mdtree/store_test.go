@@ -1,4 +1,4 @@
-// Runs the contract of stores over a tree, on every file system.
+// This file runs the tests that every store must pass, on each file system.
 
 package mdtree
 
@@ -26,7 +26,7 @@ func openOn(t *testing.T, fsys vfs.FS, o Options) *Store {
 	return s
 }
 
-// tempTree returns a new directory of the operating system.
+// tempTree returns a new directory on the file system of the operating system.
 func tempTree(t *testing.T) (*vfs.OS, string) {
 	t.Helper()
 	path := t.TempDir()
@@ -59,7 +59,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// A memory over a tree keeps its index up by what changed, not by reading all.
+// TestMemoryOverATree checks that a memory updates its index from the changes of the tree, and does not read all
+// entries again.
 func TestMemoryOverATree(t *testing.T) {
 	fsys, _ := tempTree(t)
 	s := openOn(t, fsys, Options{})
@@ -134,7 +135,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// Two stores on one tree, as two processes have them.
+// TestTwoProcesses opens the same tree twice, like two processes.
 func TestTwoProcesses(t *testing.T) {
 	_, path := tempTree(t)
 	open := func() *Store {
@@ -178,7 +179,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("the other process sees %q", got)
 	}
 
-	// One that holds the lock keeps others out, and not for ever.
+	// A process that has the lock excludes others, which give up after some time.
 	lock, err := a.fs.OpenLock(storeLockFile)
 	if err != nil {
 		t.Fatal(err)

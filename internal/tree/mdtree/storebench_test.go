@@ -1,5 +1,5 @@
-// Benchmarks of opening a tree against reading its files, and what finding
-// one edit among many costs.
+// This file measures how long it takes to open a tree, compared to reading its files, and how long it takes to find an
+// edit among many files.
 
 package mdtree
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bigTree makes a tree of n files of about a kilobyte, changed an hour ago.
+// bigTree creates a tree of n files of about a kilobyte that were changed an hour ago.
 func bigTree(b *testing.B, n int) (*vfs.OS, string) {
 	b.Helper()
 	path := b.TempDir()
@@ -47,9 +47,9 @@ func bigTree(b *testing.B, n int) (*vfs.OS, string) {
 	return fsys, path
 }
 
-// BenchmarkOpen opens a tree of 10,000 files and, in turn with it, reads them;
-// x-of-reading is the ratio of the medians, best-x that of the fastest, which
-// tells more where other work disturbs. The aim is 1.5 at most.
+// BenchmarkOpen alternately opens a tree of 10,000 files and reads its files. x-of-reading is the ratio of the
+// medians, which should be at most 1.5. best-x is the ratio of the shortest times, which is more accurate if other
+// programs use the machine.
 func BenchmarkOpen(b *testing.B) {
 	fsys, _ := bigTree(b, 10_000)
 	var opening, reading []time.Duration
@@ -83,12 +83,11 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(float64(reading[0])/1e6, "best-reading-ms")
 }
 
-// unwatchedFS is a file system that tells nothing.
+// unwatchedFS is a file system that does not report events.
 type unwatchedFS struct{ vfs.FS }
 
-// BenchmarkRecallAfterEdit is the next recall after one edit among 10,000
-// files, where the system tells of edits (the aim is 5 ms at most) and where
-// every file is looked at.
+// BenchmarkRecallAfterEdit measures a search after one of 10,000 files was edited. If the system reports events, it
+// should take at most 5 ms. Otherwise, every file is checked.
 func BenchmarkRecallAfterEdit(b *testing.B) {
 	for _, way := range []string{"told", "looked-at"} {
 		b.Run(way, func(b *testing.B) {
@@ -110,7 +109,7 @@ func BenchmarkRecallAfterEdit(b *testing.B) {
 				}
 				return hits
 			}
-			ask("word1") // fills the index
+			ask("word1") // builds the index
 			ask("word1")
 			n := 0
 			for b.Loop() {

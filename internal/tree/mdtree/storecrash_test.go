@@ -1,4 +1,4 @@
-// Tests of what a crash leaves of a change, at every operation.
+// This file tests the tree after a crash at each operation of a change.
 
 package mdtree
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// problemsOf lists the entries of a store and what its check finds, in order of name.
+// problemsOf returns the entries of a store in order of name, and the problems that Check finds.
 func problemsOf(t *testing.T, s *Store) []string {
 	t.Helper()
 	var all []string
@@ -37,9 +37,9 @@ func mustApply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	}
 }
 
-// A machine that stops at any operation and loses, in any combination, what
-// was not synced, leaves the tree before the change or after it; a change that
-// was reported done is there. The recovery may stop anywhere, too.
+// TestStoreCrashAnywhere stops the machine at each operation of a change. Any combination of changes that were not
+// synced is lost. The tree must be the tree before or after the change. A change that was acknowledged must exist. The
+// recovery may be stopped at each operation as well.
 func TestStoreCrashAnywhere(t *testing.T) {
 	testenv.Sequential(t)
 	start := vfs.NewMem()
@@ -59,7 +59,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 		name   string
 		start  *vfs.Mem
 		ops    []oxbow.Op
-		images int // that there must be at least
+		images int // minimum number of states of the disk
 	}{
 		{"several files", start, []oxbow.Op{oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
 			oxbow.Add{Name: "come", Content: "c", Created: noon},
@@ -89,7 +89,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 			images := 0
 			sawOld := 0
 			sawNew := 0
-			// check looks at one disk after a crash, and goes on from it.
+			// check checks a state of the disk after a crash, and continues to use the tree.
 			check := func(img *vfs.Mem, where string, done bool) {
 				images++
 				reader := openOn(t, img.Clone(), Options{ReadOnly: true, LockWait: time.Nanosecond})
@@ -137,7 +137,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 				for img, label := range disk.EachImage {
 					check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
 				}
-				// The recovery crashes, too.
+				// The recovery crashes as well.
 				for again := 1; again < 40; again += 3 {
 					second := crashfs.New(disk.Live())
 					second.StopAt(again)
@@ -173,8 +173,8 @@ func TestStoreCrashAnywhere(t *testing.T) {
 	}
 }
 
-// An operation that fails leaves the tree before the change, or after it when
-// the error says that the outcome is unknown; the store goes on either way.
+// TestFailAnywhere lets each operation fail. The tree must be the tree before the change or, if the error says that
+// the outcome is unknown, the tree after it. The store can still be used in both cases.
 func TestFailAnywhere(t *testing.T) {
 	broken := errors.New("broken")
 	for _, done := range []bool{false, true} {
@@ -226,8 +226,8 @@ func TestFailAnywhere(t *testing.T) {
 	}
 }
 
-// A journal that a stranger put into a tree reaches nothing but what a change
-// may write, and is not taken away unread.
+// TestStrangeJournal checks that a journal by an attacker in the tree can change only files that a change may write.
+// The store must not delete the journal without reading it.
 func TestStrangeJournal(t *testing.T) {
 	for _, tt := range []struct {
 		journal string
@@ -262,8 +262,8 @@ func TestStrangeJournal(t *testing.T) {
 	}
 }
 
-// A directory that another process made, and did not make durable, is made so by
-// the first write into it: else a crash takes the acknowledged file with it.
+// TestCrashUnderDirectoryOfOthers checks that the first write into a directory syncs the directory if another process
+// created it. Otherwise, a crash could lose a file whose write was acknowledged.
 func TestCrashUnderDirectoryOfOthers(t *testing.T) {
 	for _, op := range []oxbow.Op{
 		oxbow.Add{Name: "a", Content: "kept", Created: noon},
@@ -305,8 +305,8 @@ func mustBeSound(t *testing.T, s *Store) {
 	}
 }
 
-// TestCrashWithoutJournal stops a store without journal at every operation of a change. The tree has the change or
-// not, the next store can write, and deletes what the writer left once it is stale.
+// TestCrashWithoutJournal stops a store without a journal at each operation of a change. The tree must contain the
+// change or not. The next store can write, and deletes the leftover files as soon as they are stale.
 func TestCrashWithoutJournal(t *testing.T) {
 	start := vfs.NewMem()
 	s := openOn(t, start, Options{NoJournal: true})

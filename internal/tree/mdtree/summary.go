@@ -1,5 +1,5 @@
-// This file makes a dumped tree an mdbook. It defines the kinds' directories, the table of
-// contents and the book's settings.
+// This file makes a dumped tree an mdbook. It defines the directories of entries, the table of contents, and the
+// settings of the book.
 
 package mdtree
 
@@ -21,7 +21,7 @@ type kindDir struct {
 	dir     string
 	title   string
 	kind    oxbow.Kind
-	isTopic bool // only for reading: crabtalk's third kind, which oxbow does not have
+	isTopic bool // the directory is only read: it contains crabtalk's third kind, which oxbow does not have
 }
 
 // kindDirs lists all directories of entries, in the order in which they are read.
@@ -81,7 +81,7 @@ func readsFiles(settings string) bool {
 // link is a line in the table of contents.
 type link struct{ name, path string }
 
-// writeSummary writes the table of contents. links yields a directory's entries, sorted by name.
+// writeSummary writes the table of contents. links yields the entries in a directory, sorted by name.
 func writeSummary(w io.Writer, links func(dir *kindDir) iter.Seq[link]) error {
 	b := []byte(summaryHead)
 	for i := range kindDirs {

@@ -1,10 +1,9 @@
 // This file reads files in the directory of a store or dump, and changes several files atomically.
 //
-// Replacing a directory of files takes more than one step. Therefore a change is staged in a
-// separate directory and committed by writing a journal (see package journal). Before the journal
-// is in its place, no file of the tree has changed, and the next writer deletes the staged files.
-// Afterwards the change is valid: the next writer completes it, and a reader that cannot write
-// reads the staged files instead.
+// It takes several steps to replace the files of a directory. Therefore a change is staged in a separate directory,
+// and committed by writing a journal (see package journal). Before the journal is in its place, no file of the tree
+// has changed, and the next writer deletes the staged files. Afterwards the change is valid: the next writer completes
+// it, and a reader that cannot write reads the staged files instead.
 
 package mdtree
 
@@ -42,8 +41,8 @@ type tree struct {
 	// that the change removes to "". overlay is nil unless [tree.setOverlay] has set it.
 	overlay map[string]string
 
-	syncedDirs map[string]bool // directories whose names were synced
-	movedDirs  map[string]bool // directories that finish moved to their places as a whole
+	syncedDirs map[string]bool // directories that were synced in their parents
+	movedDirs  map[string]bool // directories that finishChange moved to their places as a whole
 	dirPerm    fs.FileMode     // mode of new directories
 
 	// keepEdits specifies what finishChange does with a file that was edited after the change was
@@ -52,9 +51,9 @@ type tree struct {
 	keepEdits bool
 	warn      func(format string, args ...any)
 
-	removesEmptyDirs bool     // finish removes directories that become empty
-	listFiles        []string // files that list all entries, so that they may be as large as a journal
-	minBulkSync      int      // minimum number of staged files for which the whole file system is synced instead
+	removesEmptyDirs bool     // finishChange removes directories that become empty
+	listFiles        []string // files that list all entries, so that the maximum size of a journal applies to them
+	minBulkSync      int      // minimum number of staged files for which the whole file system is synced at once
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
@@ -191,9 +190,9 @@ func (t *tree) nameExists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// makeDir creates a directory and its parents, and syncs their names. It syncs each existing
-// directory once, because the process that created the directory may have ended before the sync.
-// The caller must hold the lock between processes.
+// makeDir creates a directory and its parents, and syncs their names. It also syncs directories that existed already,
+// once, because the process that created them may have ended before the sync. The caller must have the lock between
+// processes.
 func (t *tree) makeDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -216,10 +215,9 @@ func (t *tree) makeDir(dir string) error {
 	return nil
 }
 
-// Limits for writing the new files of a tree into the staging directory. Several workers are faster, because a sync
-// waits for the disk, and file systems can complete several syncs with a single journal write. If the files are not
-// synced together, each worker stages at least filesPerWorker files, so that a few files are staged in order by a
-// single worker.
+// These constants limit how new files are staged. Several workers are faster, because a sync waits for the disk, and
+// file systems can complete several syncs with a single write of their journal. Unless the files are synced together,
+// each worker stages at least filesPerWorker files. Therefore a single worker stages a few files in order.
 const (
 	maxStageWorkers = 8
 	filesPerWorker  = 64
@@ -231,7 +229,7 @@ type stagedFile struct {
 	data []byte
 	perm fs.FileMode
 
-	// write writes the content, if it is not nil. It is for a file that need not be in memory as a whole.
+	// write writes the content. It is nil unless the file is so large that it should not be in memory as a whole.
 	write func(w io.Writer) error
 }
 
@@ -250,8 +248,8 @@ func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 	stage.FS = opened
 	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.minBulkSync {
 		err := bulk.SyncAfter(t.fullPath(t.stage.Name), func() error {
-			// Use a single worker, because a file system creates only one file at a time in a
-			// directory, so that several workers would mostly wait.
+			// Use a single worker. A file system creates only one file in a directory at a time, so that several
+			// workers would mostly wait.
 			return t.writeFiles(ctx, n, 1, file, func(f stagedFile) error {
 				if f.write != nil {
 					return stage.PutStream(f.name, f.perm, f.write)
@@ -366,7 +364,7 @@ func (t *tree) addStagedDir(dir string, overlay map[string]string) error {
 func (t *tree) removeTemps(dir string) {
 	items, err := t.fs.ReadDir(t.fullPath(dir))
 	if err != nil {
-		return // ignore the error: the directory does not exist, or the next listing reports the error
+		return // ignore the error: the directory does not exist, or the next listing of it returns the same error
 	}
 	for _, it := range items {
 		if isTemp(it.Name()) {

@@ -1,5 +1,5 @@
-// A campaign over generated trees: a memory is dumped, people edit files while agents change the
-// memory, and the files are loaded. Nothing may be lost, and every conflict must be named.
+// This file tests loads with random trees. A memory is dumped, people edit files while agents change the memory, and
+// the files are loaded. Nothing may be lost, and every conflict must be reported.
 //
 //	go test ./internal/tree/mdtree -run TestTwoSides -args -trees 10000
 //	go test ./internal/tree/mdtree -run TestTwoSides -args -trees 1 -seed 17
@@ -51,7 +51,7 @@ func TestTwoSides(t *testing.T) {
 	}
 }
 
-// twoSides is a run with one tree.
+// twoSides is a run of the test with one tree.
 type twoSides struct {
 	rand  *rand.Rand
 	fsys  *vfs.Mem
@@ -59,7 +59,7 @@ type twoSides struct {
 	count map[string]int
 
 	base  map[string]oxbow.Entry // entries that were dumped
-	files map[string]oxbow.Entry // entries that the files are meant to have now
+	files map[string]oxbow.Entry // entries that the files should contain now
 	paths map[string]string      // path of each name
 }
 
@@ -89,7 +89,7 @@ func (r *twoSides) run(t *testing.T) (err error) {
 	if err := r.load(t); err != nil {
 		return err
 	}
-	// After the load, the memory can be dumped again, unless an edit was not loaded.
+	// The memory can be dumped again after the load, unless an edit was not loaded.
 	if err := r.dump(t); err != nil {
 		return fmt.Errorf("the dump after the load: %w", err)
 	}
@@ -100,7 +100,8 @@ func (r *twoSides) run(t *testing.T) (err error) {
 	return diffEntries("the tree after everything", r.base, now)
 }
 
-// names for entries: plain, odd for file systems, equal without case, and in other scripts.
+// sideNames are names for entries: ordinary names, names that are difficult for file systems, names that are equal
+// except for case, and names in other scripts.
 var sideNames = []string{"deploy", "Deploy", "a/b", "a:b", "what?", "CON", "über uns", "日本", "x.md", ".hidden",
 	"two  words", "trail ", "50%", "a%2Fb", "<b>", "-", "empty note", "q\"uote", "🙂"}
 
@@ -146,7 +147,7 @@ func (r *twoSides) fill(t *testing.T) error {
 	return nil
 }
 
-// origin identifies the memory as the program does, by its position in the log.
+// origin identifies the memory by its position in the log, like the program.
 func (r *twoSides) origin(t *testing.T) (Origin, error) {
 	at, err := r.m.Store().(oxbow.Sequencer).Position(t.Context())
 	return Origin{Name: hex.EncodeToString([]byte(at)), IsSameStore: func(was string) bool {
@@ -161,7 +162,7 @@ func (r *twoSides) origin(t *testing.T) (Origin, error) {
 	}}, err
 }
 
-// entries returns the parts of the entries that files have, by name.
+// entries returns the entries of the memory by name, with the fields that files contain.
 func (r *twoSides) entries(t *testing.T) (map[string]oxbow.Entry, error) {
 	all := map[string]oxbow.Entry{}
 	for e, err := range r.m.Entries(t.Context(), oxbow.Filter{}) {
@@ -178,7 +179,7 @@ func fileEntry(e *oxbow.Entry) oxbow.Entry {
 		Labels: oxbow.SortLabels(withoutLocal(e.Labels)), Created: e.Created}
 }
 
-// dump dumps the memory and checks that the files have its entries.
+// dump dumps the memory, and checks that the files contain its entries.
 func (r *twoSides) dump(t *testing.T) error {
 	origin, err := r.origin(t)
 	if err != nil {
@@ -203,7 +204,7 @@ func (r *twoSides) dump(t *testing.T) error {
 	return diffEntries("the dumped tree", r.files, r.base)
 }
 
-// editBoth lets a person edit files, and an agent change the memory.
+// editBoth edits files like a person, and changes the memory like an agent.
 func (r *twoSides) editBoth(t *testing.T) error {
 	for _, name := range slices.Sorted(maps.Keys(r.base)) {
 		e := r.base[name]
@@ -221,7 +222,7 @@ func (r *twoSides) editBoth(t *testing.T) error {
 			theirs = mine
 		case 5:
 			if len(r.files) == 1 {
-				continue // a load refuses a tree without any file
+				continue // keep the last file, because a load refuses a tree without files
 			}
 			delete(r.files, name)
 			if err := r.fsys.Remove("brain/" + r.paths[name]); err != nil {
@@ -261,7 +262,7 @@ func (r *twoSides) editBoth(t *testing.T) error {
 	return nil
 }
 
-// apply changes an entry of the memory.
+// apply changes an entry of the memory from one state to another.
 func (r *twoSides) apply(t *testing.T, from, to oxbow.Entry) error {
 	if sameFile(&from, &to) {
 		return nil
@@ -270,7 +271,7 @@ func (r *twoSides) apply(t *testing.T, from, to oxbow.Entry) error {
 		Aliases: to.Aliases, Labels: to.Labels})
 }
 
-// changed returns an entry that differs in content, labels or aliases.
+// changed returns an entry that differs from e in content, labels or aliases.
 func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 	switch r.rand.IntN(5) {
 	case 0:
@@ -288,8 +289,7 @@ func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// edit writes the file of an entry as a person's editor may: sometimes with another line end at its
-// end.
+// edit writes the file of an entry like a person's editor. It sometimes adds or removes a line break at the end.
 func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	p := r.paths[e.Name]
 	showName := decodeName(fileStem(p)) != e.Name
@@ -301,7 +301,7 @@ func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	r.files[e.Name] = e
 }
 
-// refusedDump checks that a dump before the load changes no file whose text the memory lacks.
+// refusedDump checks that a dump before the load does not change a file whose text the memory does not contain.
 func (r *twoSides) refusedDump(t *testing.T) error {
 	before := files(t, r.fsys, "brain")
 	origin, err := r.origin(t)
@@ -336,7 +336,7 @@ func (r *twoSides) refusedDump(t *testing.T) error {
 	return nil
 }
 
-// load loads the files and compares the memory with the expectation.
+// load loads the files, and compares the memory with the expected entries.
 func (r *twoSides) load(t *testing.T) error {
 	before := files(t, r.fsys, "brain")
 	have, err := r.entries(t)
@@ -398,7 +398,7 @@ func (r *twoSides) plan(t *testing.T, o PlanOptions) (Plan, error) {
 	if read.SkipUnchanged && s.scans == 0 {
 		r.count["read in part"]++
 	}
-	// A plan that reads all entries of the memory is the same.
+	// The plan must be the same if it reads all entries of the memory.
 	o.Origin.ChangesSince = nil
 	whole, wholeErr := again.Plan(t.Context(), r.m, &o)
 	if !reflect.DeepEqual(plan, whole) || fmt.Sprint(err) != fmt.Sprint(wholeErr) {
@@ -408,7 +408,7 @@ func (r *twoSides) plan(t *testing.T, o PlanOptions) (Plan, error) {
 	return plan, err
 }
 
-// scanCounter counts how often all entries of a store are read.
+// scanCounter counts how often a plan reads all entries of a store.
 type scanCounter struct {
 	oxbow.Store
 	scans int
@@ -444,7 +444,7 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 				delete(want, name)
 			}
 		case !fileChanged:
-		case !hasFile: // deleted
+		case !hasFile: // the file was deleted
 			r.count["file deleted"]++
 			if o.Mode == Replace && known {
 				r.count["pruned"]++
@@ -485,7 +485,7 @@ func mergeSides(base, file, memory *oxbow.Entry) (merged oxbow.Entry, ok bool) {
 			file.Content, memory.Content, base.Content, merged.Content))
 	}
 	merged.Aliases = slices.Clone(file.Aliases)
-	for _, a := range memory.Aliases { // no side removes aliases or labels
+	for _, a := range memory.Aliases { // neither side removes aliases or labels
 		if !slices.Contains(merged.Aliases, a) {
 			merged.Aliases = append(merged.Aliases, a)
 		}
@@ -499,7 +499,7 @@ func mergeSides(base, file, memory *oxbow.Entry) (merged oxbow.Entry, ok bool) {
 	return merged, ok
 }
 
-// hasChange reports whether merged has each line that changed has and base lacks.
+// hasChange reports whether merged contains each line that is in changed and not in base.
 func hasChange(base, changed, merged string) bool {
 	for line := range strings.Lines(changed) {
 		if !slices.Contains(slices.Collect(strings.Lines(base)), line) &&
@@ -510,7 +510,7 @@ func hasChange(base, changed, merged string) bool {
 	return true
 }
 
-// sameFile reports whether the files of two entries are equal. It does not use the code under test.
+// sameFile reports whether two entries have the same file. It does not use the code that is tested.
 func sameFile(a, b *oxbow.Entry) bool { return describeEntry(a) == describeEntry(b) }
 
 func diffEntries(what string, got, want map[string]oxbow.Entry) error {

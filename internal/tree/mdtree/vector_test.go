@@ -1,4 +1,4 @@
-// Compares the package with what crabtalk's own code wrote and read.
+// This file compares the package with trees that crabtalk itself wrote and read.
 
 package mdtree
 
@@ -29,9 +29,8 @@ type dumpVector struct {
 	Reloaded []vectorEntry
 }
 
-// store returns the store that crabtalk dumped. Topics are crabtalk's third
-// kind; oxbow keeps them as notes with a label, so they are left out where the
-// bytes are compared.
+// store returns the store that crabtalk dumped. Topics (crabtalk's third kind) are left out if the bytes are compared,
+// because oxbow stores them as notes with a label.
 func (v *dumpVector) store(t *testing.T) *mapStore {
 	s := storeOf(t)
 	for _, op := range v.Ops {
@@ -53,8 +52,8 @@ func (v *dumpVector) store(t *testing.T) *mapStore {
 	return s
 }
 
-// Entry files are crabtalk's, byte for byte, but for the comment that keeps
-// line breaks around a content, which crabtalk loses.
+// TestDumpVectors checks that entry files have the same bytes as crabtalk's. The only exception is the comment that
+// lists line breaks around a content, which crabtalk loses.
 func TestDumpVectors(t *testing.T) {
 	var v dumpVector
 	readJSON(t, "book-dump.json", &v)
@@ -74,15 +73,14 @@ func TestDumpVectors(t *testing.T) {
 			want[p] = strings.Replace(text, "</dl>\n", trailers[p]+"</dl>\n", 1)
 		}
 	}
-	// crabtalk does not escape links; those with spaces and brackets are no
-	// links to a Markdown reader.
+	// crabtalk does not escape links, so that those with spaces and brackets are not links in Markdown
 	want[summaryFile] = strings.NewReplacer(
 		"(notes/B upper.md)", "(<notes/B upper.md>)",
 		"(notes/emoji 🦀.md)", "(<notes/emoji 🦀.md>)",
 		"[br[ack](et)](notes/br[ack](et).md)", `[br\[ack\](et)](<notes/br[ack](et).md>)`,
 		"# Topics\n\n- [Auth](topics/Auth.md)\n\n", "",
 	).Replace(v.Tree[summaryFile])
-	// crabtalk lets mdbook follow directives in texts.
+	// crabtalk allows mdbook to execute directives in texts.
 	if want[bookFile] != oldBookSettings {
 		t.Errorf("crabtalk's book.toml is %q, which a dump would not replace", want[bookFile])
 	}
@@ -97,8 +95,8 @@ func TestDumpVectors(t *testing.T) {
 	}
 }
 
-// A tree that crabtalk wrote loads as crabtalk loads it, plus the spaces that
-// crabtalk cuts off.
+// TestReadCrabtalkTree checks that a tree that crabtalk wrote is read as crabtalk reads it, except that spaces are
+// kept that crabtalk removes.
 func TestReadCrabtalkTree(t *testing.T) {
 	var v dumpVector
 	readJSON(t, "book-dump.json", &v)
@@ -133,8 +131,7 @@ func TestReadCrabtalkTree(t *testing.T) {
 		t.Errorf("warnings = %v, want one about topics", tree.Warnings)
 	}
 
-	// The store takes all of it, and a dump over the tree finds nothing that
-	// would be lost: topics move to the notes.
+	// The store accepts all entries, and a dump to the same tree loses nothing: topics become notes.
 	s := storeOf(t)
 	load(t, tree, s, nil)
 	r := mustDump(t, s, fsys, "brain")
@@ -168,7 +165,7 @@ func TestLoadVectors(t *testing.T) {
 			}
 			e := tree.Entries[0]
 			if e.Created.IsZero() {
-				e.Created = clock // what a store does with an Add
+				e.Created = clock // what a store does when it adds the entry
 			}
 			if e.Name != v.Entry.Name || e.Content != v.Entry.Content ||
 				!slices.Equal(e.Aliases, v.Entry.Aliases) || e.Created.Unix() != v.Entry.CreatedAt {

@@ -19,12 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxAttempts is the number of attempts to make a change if another program changes the files just
-// before they are written.
+// maxAttempts is the maximum number of attempts to make a change. An attempt fails if another program changes a file
+// just before it is written.
 const maxAttempts = 50
 
-// makeChange plans edits, writes the new files and syncs them. It returns the outcome of the plan that
-// was carried out.
+// makeChange plans edits, writes the new files and syncs them. It returns the outcome of the plan whose edits were
+// written.
 func (s *Store) makeChange(
 	ctx context.Context,
 	plan func(v *overlay, now time.Time) (*planOutcome, error),
@@ -107,8 +107,8 @@ func (s *Store) attemptChange(
 	return own, nil
 }
 
-// completeEntries adds IDs and times to the entries that a change wrote. If another program has changed an
-// entry again, only the ID is added. scanner.mu must be held.
+// completeEntries adds the IDs and times to the entries that a change wrote. If another program has changed an entry
+// in the meantime, it only adds the ID. The caller must have locked scanner.mu.
 func (s *Store) completeEntries(written []oxbow.Version) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -203,7 +203,7 @@ func (s *Store) writeChange(w fileChange) error {
 		return err
 	}
 	if text, _, rerr := s.readText(w.path, maxFile); rerr != nil || text == w.text {
-		// The new file may be in place without being synced.
+		// The new file may be in its place without being synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err
@@ -250,7 +250,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		err = s.stage.Commit(j)
 	}
 	if err != nil && !s.hasJournal() {
-		// Nothing has been committed. Ignore the error, because leftover staged files do no harm.
+		// Nothing has been committed. Ignore the error, because leftover staged files are harmless.
 		_ = s.stage.RemoveUncommitted()
 		return err
 	}

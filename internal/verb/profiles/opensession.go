@@ -1,4 +1,4 @@
-// This file selects the text for the start of a session that continues a handoff.
+// This file selects the text for the start of a session. The session may continue a handoff.
 
 package profiles
 
@@ -16,14 +16,15 @@ type OpenSessionIn struct {
 	Project string `json:"project,omitempty"`
 }
 
-// OpenSessionOut is the start of a session: a handoff, or only a selection if no handoff is open.
+// OpenSessionOut is the text for the start of a session: a handoff with a selection or, if no handoff is open, only a
+// selection.
 type OpenSessionOut struct {
 	Handoff   *verb.HandoffOut
 	Selection *verb.SelectionOut
 }
 
-// OpenSession takes the newest open handoff for in.Project and loads it, with a selection by the handoff's profile. If
-// there is no such handoff, it returns a selection by the profile in.Profile.
+// OpenSession takes the newest open handoff of in.Project, and adds a selection by the handoff's profile. If there is
+// no such handoff, it returns a selection by the profile in.Profile.
 func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (OpenSessionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {
@@ -33,7 +34,8 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
-	req, err := selectionRequest(ctx, w, m, in.SelectIn) // must be valid before the handoff is taken
+	// check the request before the handoff is taken, because an error would lose the handoff
+	req, err := selectionRequest(ctx, w, m, in.SelectIn)
 	if err != nil {
 		return OpenSessionOut{}, err
 	}

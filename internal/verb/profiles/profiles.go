@@ -32,7 +32,7 @@ func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
 // SkillDirs returns the names of the directories in a home that contain skills.
 func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
 
-// DefaultDocuments returns the names of the home's files that a profile includes by default.
+// DefaultDocuments returns the names of the home's files that a profile includes unless it names others.
 func DefaultDocuments() []string { return profile.Identity() }
 
 // ListedProfile is a profile in a list.
@@ -40,12 +40,12 @@ type ListedProfile struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	File        string `json:"file"`
-	Origin      string `json:"from"` // home or project
+	Origin      string `json:"from"` // "home" or "project"
 	Hidden      bool   `json:"hidden,omitempty"`
 	Problem     string `json:"wrong,omitempty"`
 }
 
-// originName returns the value of the field Origin for a profile: "project" or "home".
+// originName returns the value of the field Origin for a profile of a project or of the home.
 func originName(project bool) string {
 	if project {
 		return "project"
@@ -63,12 +63,13 @@ func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesO
 	found, err := l.Profiles.List()
 	for _, f := range found {
 		if l.BoundProfile != nil && f.Name != l.BoundProfile.Name {
-			continue // a bound run sees only its own profile
+			continue // a run that is bound to a profile sees only this profile
 		}
 		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: originName(f.Project),
 			Hidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
-			_, f.Wrong = l.Profiles.Resolve(f.Name) // a profile that it extends may be missing or form a cycle
+			// report if a profile that it extends is missing, or extends it in turn
+			_, f.Wrong = l.Profiles.Resolve(f.Name)
 		}
 		if f.Wrong != nil {
 			r.Problem = f.Wrong.Error()
@@ -78,22 +79,22 @@ func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesO
 	return out, err
 }
 
-// ProfileOut describes a profile, including everything that it inherits.
+// ProfileOut describes a profile, including everything that it inherits from other profiles.
 type ProfileOut struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	File        string   `json:"file"`
 	Origin      string   `json:"from"`
 	Extends     []string `json:"extends"`
-	// filters, at least one of which an entry must match (empty means all entries)
+	// filters (an entry must match at least one of them; without filters, all entries are included)
 	Include       []string `json:"include"`
-	Entries       []string `json:"entries"` // names of entries that are included in addition
-	Exclude       []string `json:"exclude"` // filters for entries to exclude
+	Entries       []string `json:"entries"` // names of entries that are included even if no filter matches them
+	Exclude       []string `json:"exclude"` // filters for entries that are excluded
 	Documents     []string `json:"always_include"`
 	WithProcess   bool     `json:"process"`
 	MaxTokens     int      `json:"max_tokens"`
 	Project       string   `json:"writes_project,omitempty"`
-	RedactedKinds []string `json:"redacts,omitempty"` // kinds of personal data
+	RedactedKinds []string `json:"redacts,omitempty"` // kinds of personal data that are replaced in texts
 }
 
 // ShowProfile returns a profile, including everything that it inherits.
@@ -119,7 +120,7 @@ func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut
 	return out, nil
 }
 
-// filterTexts returns the filters as text. An empty filter becomes "all entries".
+// filterTexts returns the filters as text. For an empty filter, the text is "all entries".
 func filterTexts(fs []oxbow.Filter) []string {
 	texts := []string{}
 	for _, f := range fs {
@@ -132,7 +133,7 @@ func filterTexts(fs []oxbow.Filter) []string {
 	return texts
 }
 
-// LintIn is the argument of LintProfiles. Without names, all profiles are checked.
+// LintIn is the argument of LintProfiles. If it contains no names, all profiles are checked.
 type LintIn struct {
 	Names []string `json:"names,omitempty" flag:"-" usage:"Names of the profiles to examine; without any, all profiles."`
 }
@@ -142,7 +143,7 @@ type LintOut struct {
 	Profiles []LintedProfile `json:"profiles"`
 }
 
-// LintedProfile lists a profile's problems.
+// LintedProfile lists the problems of a profile.
 type LintedProfile struct {
 	Profile  string   `json:"profile"`
 	Problems []string `json:"found"`
@@ -158,7 +159,7 @@ func (o LintOut) Failed() bool {
 	return false
 }
 
-// LintProfiles reports likely mistakes in profiles.
+// LintProfiles reports probable mistakes in profiles.
 func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, error) {
 	out := LintOut{Profiles: []LintedProfile{}}
 	l, err := w.Loader()
@@ -223,7 +224,7 @@ type DiffProfilesOut struct {
 	profile.Diff
 }
 
-// ProfileSide is a selection in a comparison.
+// ProfileSide is one of the two selections in a comparison.
 type ProfileSide struct {
 	Profile string `json:"profile"`
 	AsOf    uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
@@ -321,7 +322,7 @@ func NewProfile(ctx context.Context, w *verb.Workspace, in NewProfileIn) (NewPro
 	return NewProfileOut{in.Name, file, notes}, nil
 }
 
-// redactSecrets replaces secrets in all texts of the profile, and returns notes about them.
+// redactSecrets replaces secrets in all texts of the profile. It returns notes about the replaced secrets.
 func (in *NewProfileIn) redactSecrets(ctx context.Context, s *verb.SecretPolicy) (notes []verb.Note, err error) {
 	texts := []*string{&in.Name, &in.Description}
 	for _, list := range []*[]string{&in.Extends, &in.Projects, &in.Tags, &in.WithoutProjects, &in.WithoutTags,
@@ -379,22 +380,22 @@ func (in *NewProfileIn) encodeYAML() string {
 // ReplaceProfileIn is the argument of ReplaceProfile.
 type ReplaceProfileIn struct {
 	Name    string `json:"name" flag:"-" usage:"Name of the profile."`
-	OldText []byte `json:"-"` // the file when it was read
-	NewText []byte `json:"-"` // the new content
+	OldText []byte `json:"-"` // text of the file when the caller read it
+	NewText []byte `json:"-"` // text that the file gets
 }
 
 // ReplaceProfileOut is the result of ReplaceProfile.
 type ReplaceProfileOut struct {
 	Name     string   `json:"name"`
 	File     string   `json:"file"`
-	Outcome  string   `json:"outcome"` // updated or unchanged
-	Problems []string `json:"found"`   // problems in this profile and in profiles that extend it
+	Outcome  string   `json:"outcome"` // "updated" or "unchanged"
+	Problems []string `json:"found"`   // problems of this profile and of profiles that extend it
 }
 
-// ReplaceProfile replaces the file of a profile by in.NewText if the content of the file is still in.OldText. If both
-// texts are equal, it changes nothing. It returns an error if the new text repeats foreign text, contains a secret that
-// must not be stored, or is not a valid profile. A secret that may be replaced is replaced, and out.Problems says so.
-// out.Problems also lists the problems that the new profile has.
+// ReplaceProfile replaces the text of a profile's file by in.NewText. The present text must be in.OldText. If both
+// texts are equal, nothing is changed. ReplaceProfile returns an error if the new text repeats foreign text, contains
+// a secret that must not be stored, or is not a valid profile. If a secret may be stored in a replaced form, the
+// secret is replaced. out.Problems lists replaced secrets and the problems of the new profile.
 func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
 	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Problems: []string{}}
 	l, err := w.Loader()
@@ -430,9 +431,8 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	return out, l.Profiles.Replace(in.Name, in.OldText, in.NewText)
 }
 
-// checkNewProfile lints the profile with the new text, and reports in out the problems that it would
-// have and the profiles that would become unreadable. It returns an error if the text is not a
-// valid profile.
+// checkNewProfile checks the profile with the new text. It adds to out the problems of this profile, and the profiles
+// that would become unreadable. It returns an error if the text is not a valid profile.
 func checkNewProfile(
 	ctx context.Context, w *verb.Workspace,
 	set *profile.Set,
@@ -453,7 +453,7 @@ func checkNewProfile(
 	}
 	for _, n := range names {
 		if _, err := set.Resolve(n); n == in.Name || err != nil {
-			continue // it had an error before
+			continue // skip a profile that is unreadable already
 		}
 		if _, err := after.Resolve(n); err != nil {
 			out.Problems = append(out.Problems, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))

@@ -33,7 +33,7 @@ func (o ProfilesOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows what a profile includes.
+// Report shows everything that a profile includes.
 func (o ProfileOut) Report() (r report.Report) {
 	r.AddLinef("%s", report.Name(o.Name))
 	fields := report.Fields{Cells: []report.Cell{
@@ -66,7 +66,7 @@ func (o ProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows how many tokens each part of a profile has.
+// Report shows the number of tokens of each part of a profile.
 func (o ProfileBudgetOut) Report() (r report.Report) {
 	for _, d := range o.Documents {
 		document := report.Sentencef("document %s", report.Text(d.Path))
@@ -113,7 +113,7 @@ func (o NewProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// Report tells whether the file was changed, and lists problems that do not prevent its use.
+// Report tells whether the file was changed. It also lists problems that do not make the profile unusable.
 func (o ReplaceProfileOut) Report() (r report.Report) {
 	r.AddLinef("%s is %s", report.Text(o.File), report.Words(o.Outcome))
 	for _, f := range o.Problems {

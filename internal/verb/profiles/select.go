@@ -1,4 +1,4 @@
-// This file implements selections, which are the texts that a profile gives an agent at the start.
+// This file implements selections. A selection is the text that a profile gives an agent at the start of a session.
 
 package profiles
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectIn is the argument of Select. Without a profile, it is the profile that the caller is bound
-// to, or the whole memory.
+// SelectIn is the argument of Select. If it names no profile, the profile is used to which the caller is bound. If
+// there is none either, the whole memory is selected.
 type SelectIn struct {
 	Profile   string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
 	Query     string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
@@ -53,7 +53,8 @@ func selectFromProfile(
 	return verb.NewSelectionOut(&got), nil
 }
 
-// selectionRequest returns the request for a selection, with its date as the number of a change.
+// selectionRequest returns the request for a selection. It converts the date in the argument to the number of a
+// change.
 func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
 	req := profile.Request{Query: in.Query, Budget: in.MaxTokens}
 	if in.AsOf == "" {
@@ -67,16 +68,16 @@ func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, i
 	return req, err
 }
 
-// BeforeFirstError reports a date before the first change. It matches [oxbow.ErrInvalid].
+// BeforeFirstError is returned for a date before the first change of the memory. It matches [oxbow.ErrInvalid].
 type BeforeFirstError struct{ Date string }
 
 func (e *BeforeFirstError) Error() string { return "the memory held nothing yet at " + e.Date }
 
-// Is reports that a BeforeFirstError matches [oxbow.ErrInvalid].
+// Is reports whether target is [oxbow.ErrInvalid].
 func (*BeforeFirstError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// ResolveProfile returns the profile of that name. If the name is "", it returns the profile that the
-// caller is bound to, or a profile of the whole memory.
+// ResolveProfile returns the profile with this name. If the name is "", it returns the profile to which the caller is
+// bound. If there is none either, it returns a profile of the whole memory.
 func ResolveProfile(w *verb.Workspace, name string) (*handoff.Loader, *profile.Resolved, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -93,7 +94,7 @@ func ResolveProfile(w *verb.Workspace, name string) (*handoff.Loader, *profile.R
 	return l, &r, err
 }
 
-// ProfileIn names a profile. If the name is "", it is the profile that the caller is bound to.
+// ProfileIn names a profile. The name "" means the profile to which the caller is bound.
 type ProfileIn struct {
 	Name string `json:"name,omitempty" flag:"-" usage:"Name of the profile."`
 }
@@ -101,10 +102,10 @@ type ProfileIn struct {
 // ProfileBudgetOut is the size of a profile in tokens.
 type ProfileBudgetOut struct {
 	profile.Budget
-	RemainingTokens int `json:"room"` // tokens that are certainly left, despite the error of the estimate
+	RemainingTokens int `json:"room"` // number of tokens that can be added even if the estimate is too low
 }
 
-// ProfileBudget counts the tokens of all that a profile includes.
+// ProfileBudget counts the tokens of everything that a profile includes.
 func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (ProfileBudgetOut, error) {
 	l, r, err := ResolveProfile(w, in.Name)
 	if err != nil {
@@ -121,5 +122,5 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 	return ProfileBudgetOut{b, fittingTokens(b)}, nil
 }
 
-// fittingTokens returns the number of estimated tokens that certainly fit into the budget.
+// fittingTokens returns the number of estimated tokens that fit into the budget even if the estimate is too low.
 func fittingTokens(b profile.Budget) int { return prompt.MaxEstimate(b.MaxTokens) }

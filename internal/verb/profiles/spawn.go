@@ -1,5 +1,5 @@
-// This file implements the verb spawn_sub_agent, which gives a task and the memory of a profile to
-// a separate agent.
+// This file implements the verb spawn_sub_agent, which starts a separate agent with a task and the memory of a
+// profile.
 
 package profiles
 
@@ -21,13 +21,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// spawnDescription is what models read about the tool.
+// spawnDescription is the description of the tool for models.
 //
 //go:embed spawn_sub_agent.md
 var spawnDescription string
 
-// SubAgentTools returns the verb spawn_sub_agent, which starts sub-agents by the service. It is not in
-// [verb.Table], because some doors may not start programs.
+// SubAgentTools returns the verb spawn_sub_agent. The verb starts sub-agents with the given service. It is not in
+// [verb.Table], because some interfaces must not start programs.
 func SubAgentTools(svc *subagent.Service) []verb.Tool {
 	return []verb.Tool{
 		verb.Define(
@@ -59,30 +59,30 @@ type SpawnSubAgentOut struct {
 	MemoryProfile string                 `json:"memory_profile,omitempty"`
 	Skill         *skill.Skill           `json:"skill,omitempty"`
 	AsOf          uint64                 `json:"as_of,omitempty"` // number of the change at which the memory was read
-	Entries       int                    `json:"entries"`         // entries of memory in the briefing
-	Tokens        int                    `json:"tokens"`          // estimate of the whole briefing
-	MemoryReach   subagent.ServerCommand `json:"memory"`          // how the sub-agent's memory server is started
-	// text for the sub-agent, if it was not started here
+	Entries       int                    `json:"entries"`         // number of entries in the briefing
+	Tokens        int                    `json:"tokens"`          // estimated number of tokens in the whole briefing
+	MemoryReach   subagent.ServerCommand `json:"memory"`          // how the sub-agent starts a server for its memory
+	// text for the sub-agent (empty if the sub-agent was started)
 	Briefing  string       `json:"briefing,omitempty"`
-	verb.Page              // page of the briefing
-	Run       *SubAgentRun `json:"run,omitempty"` // the run, if the sub-agent was started here
+	verb.Page              // page that the caller asked for
+	Run       *SubAgentRun `json:"run,omitempty"` // result of the run (nil if the sub-agent was not started)
 	Notes     []verb.Note  `json:"notes,omitempty"`
 }
 
-// SubAgentRun is the outcome of a run.
+// SubAgentRun is the outcome of a sub-agent's run.
 type SubAgentRun struct {
-	Outcome      string  `json:"ended"`       // done, failed, stopped or timeout
+	Outcome      string  `json:"ended"`       // "done", "failed", "stopped" or "timeout"
 	ExitStatus   int     `json:"exit_status"` // -1 if unknown
 	Started      string  `json:"started"`
 	Seconds      float64 `json:"seconds"`
 	RecordEntry  string  `json:"entry,omitempty"`  // name of the entry that records the run
 	Result       string  `json:"result"`           // standard output of the sub-agent
-	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that the result lacks in the middle
-	Errors       string  `json:"errors,omitempty"` // end of the error output, if the run failed
+	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that were left out in the middle of the result
+	Errors       string  `json:"errors,omitempty"` // end of standard error (only if the run failed)
 }
 
-// SpawnSubAgent starts a sub-agent by the service, or only returns the briefing for a sub-agent. The
-// service is nil if sub-agents are not offered.
+// SpawnSubAgent starts a sub-agent with the service, or only returns the briefing for a sub-agent. svc is nil if the
+// caller may not start sub-agents.
 func SpawnSubAgent(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -101,7 +101,7 @@ func SpawnSubAgent(
 	}
 	how := verb.Read
 	if r != nil {
-		how = verb.Create // the run is recorded
+		how = verb.Create // a run writes an entry that records it
 	}
 	ctx, m, err := w.OpenMemory(ctx, how)
 	if err != nil {
@@ -155,7 +155,7 @@ func SpawnSubAgent(
 	return out, nil
 }
 
-// makeRequest returns the request to the service.
+// makeRequest returns the request to the service that starts the sub-agent.
 func (in *SpawnSubAgentIn) makeRequest(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -177,8 +177,8 @@ func (in *SpawnSubAgentIn) makeRequest(
 	return req, err
 }
 
-// addRunOutcome adds the outcome of a run. If the result is longer than a page, only its end is returned. The
-// entry of the run has the whole result.
+// addRunOutcome adds the outcome of a run. If the result is longer than a page, it adds only the end of the result.
+// The entry that records the run contains the whole result.
 func (o *SpawnSubAgentOut) addRunOutcome(went *subagent.RunOutcome, maxBytes int) {
 	o.Run = &SubAgentRun{
 		Outcome:    went.EndState,
@@ -203,7 +203,7 @@ func (o *SpawnSubAgentOut) addRunOutcome(went *subagent.RunOutcome, maxBytes int
 	}
 }
 
-// agentRunner returns the runner that starts the sub-agent, or nil if only a briefing is made.
+// agentRunner returns the runner that starts the sub-agent, or nil if the call only makes a briefing.
 func agentRunner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
 	if in.BriefingOnly || svc.Runner == nil {
 		return nil, nil
@@ -215,7 +215,7 @@ func agentRunner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, e
 	return r, nil
 }
 
-// Report shows the briefing, or the result as a quotation, because another agent wrote it.
+// Report shows the briefing or the result of a run. The result is quoted, because another agent wrote it.
 func (o SpawnSubAgentOut) Report() (r report.Report) {
 	report.AddNotes(&r, o.Notes)
 	if o.Run == nil {
@@ -240,5 +240,5 @@ func (o SpawnSubAgentOut) Report() (r report.Report) {
 	return r
 }
 
-// Failed reports whether a run was started and failed.
+// Failed reports whether a run was started and did not succeed.
 func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Outcome != subagent.RunDone }

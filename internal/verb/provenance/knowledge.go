@@ -1,4 +1,5 @@
-// This file records fingerprints of what agents have read.
+// This file records fingerprints of texts that agents may have read, so that repetitions of these texts are found
+// later.
 
 package provenance
 
@@ -7,10 +8,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// recordFingerprints records fingerprints of changes that repeat foreign text or have an unknown author, so
-// that later repetitions are found. Errors are ignored, because later texts are also compared with
-// the entries themselves. That comparison is enough for merely imported texts. A large import's
-// fingerprints would push out the fingerprints of texts that agents have read.
+// recordFingerprints records fingerprints of texts that repeat foreign text or have an unknown author. Errors are
+// ignored, because later texts are also compared with the entries themselves. For texts that were only imported, that
+// comparison is enough: the fingerprints of a large import would displace those of texts that agents have read.
 func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return

@@ -1,4 +1,4 @@
-// This file finds the texts that a new text was made from.
+// This file finds the texts from which a new text was made.
 
 package provenance
 
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxOrigins is the maximum number of an entry's origin labels.
+// maxOrigins is the maximum number of labels with origins for an entry.
 const maxOrigins = 16
 
-// originFinder finds the texts that a new text was made from.
+// originFinder finds the texts from which a new text was made.
 type originFinder struct {
 	ctx          context.Context
 	memory       *oxbow.Memory
@@ -35,7 +35,7 @@ func newOriginFinder(ctx context.Context, m *oxbow.Memory) originFinder {
 	return o
 }
 
-// addShownTexts adds the texts that hooks put before the model.
+// addShownTexts adds the texts that hooks showed to the model.
 func (o *originFinder) addShownTexts(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.ShownText{Name: s.Name, Version: s.Version, Text: s.Text}
@@ -46,8 +46,8 @@ func (o *originFinder) addShownTexts(shown []session.ShownText) {
 	}
 }
 
-// maySetLabel reports whether the caller may set the label l. An agent may not add a label that names an
-// origin or that vouches for the entry, except the turns that a program passed in the context.
+// maySetLabel reports whether the caller may set the label l. An agent must not add a label that names an origin or
+// that vouches for the entry. The only exception is a turn that a program passed in the context.
 func (o *originFinder) maySetLabel(l oxbow.Label, old []oxbow.Label) bool {
 	if !o.isAgent || !slices.Contains(originKeys, l.Key) {
 		return true
@@ -55,12 +55,12 @@ func (o *originFinder) maySetLabel(l oxbow.Label, old []oxbow.Label) bool {
 	return slices.Contains(old, l) || (l.Key == lineage.SourceLabel && slices.Contains(o.allowedTurns, l.Value))
 }
 
-// originKeys are the keys of labels that name an origin of a text or vouch for an entry.
+// originKeys are the keys of labels that name the origin of a text or vouch for an entry.
 var originKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
-// originLabels returns labels for the origins of an agent's text. These are the old version's
-// origin labels, labels for new origins and their taints, and a label if an origin was
-// imported. It returns nil if the caller is not an agent.
+// originLabels returns the labels for the origins of an agent's text. These are the origins of the previous version,
+// new origins and the taints of their texts, and a label if an origin was imported. If the caller is not an agent, the
+// result is nil.
 func (o *originFinder) originLabels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
 	if !o.isAgent {
 		return nil
@@ -85,11 +85,11 @@ func (o *originFinder) originLabels(name, content string, old oxbow.Entry) (ls [
 	return ls
 }
 
-// minRareIDF is the minimum idf of a rare word. In a small memory a word is rare if only a single
-// entry has it.
+// minRareIDF is the minimum inverse document frequency of a rare word. In a small memory, a word is rare if only one
+// entry contains it.
 const minRareIDF = 4
 
-// rareWords returns the words that are rare in the memory.
+// rareWords returns those of the words that are rare in the memory.
 func (o *originFinder) rareWords(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil

@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// labelPersonalData returns the changes with labels for the kinds of personal data that each entry will
-// contain. Labels for other kinds are removed. Callers cannot set or remove these labels. The
-// changes whose indexes are in labelled have these labels already.
+// labelPersonalData returns the changes with a label for each kind of personal data in the text that the entry will
+// have. Old labels for personal data are removed, and callers cannot set or remove such labels. The changes whose
+// indexes are in labelled have these labels already.
 func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, labelled map[int]bool) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
-	staged := newStagedEntries(len(ops)) // entries after the changes so far
+	staged := newStagedEntries(len(ops)) // entries after the changes that were already processed
 	for i, op := range ops {
 		name := op.Target()
 		old, found := staged.find(name)
@@ -24,7 +24,7 @@ func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, l
 			var err error
 			old, err = store.Get(ctx, name)
 			if err != nil {
-				out = append(out, op) // the store reports the error
+				out = append(out, op) // the entry cannot be read, and the store will report the error
 				continue
 			}
 		}
@@ -45,7 +45,7 @@ func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, l
 	return out
 }
 
-// needsOldEntry reports whether the labels after a change depend on the entry before it.
+// needsOldEntry reports whether the labels of an entry after the change depend on the entry before it.
 func needsOldEntry(op oxbow.Op) bool {
 	switch op.(type) {
 	case oxbow.Alias, oxbow.Relabel:
@@ -54,7 +54,7 @@ func needsOldEntry(op oxbow.Op) bool {
 	return false
 }
 
-// withLabels returns the change with other labels, if it is a kind of change that has labels.
+// withLabels returns the change with other labels. Changes of kinds that have no labels are returned unchanged.
 func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -70,7 +70,7 @@ func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	return op
 }
 
-// personalEntryLabels returns the labels of an entry, with labels for its personal data.
+// personalEntryLabels returns the labels of an entry, including labels for the personal data in its text.
 func personalEntryLabels(e *oxbow.Entry) []oxbow.Label {
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)
 	for _, l := range e.Labels {
@@ -81,8 +81,8 @@ func personalEntryLabels(e *oxbow.Entry) []oxbow.Label {
 	return withPersonalLabels(e.Labels, screen.Find(nil, texts).Personal)
 }
 
-// withPersonalLabels returns the labels with one label for each kind of personal data. Old labels for personal data
-// are removed. If the result would have more than MaxLabels labels, the last kinds get no label. The result is sorted.
+// withPersonalLabels returns the labels with a label for each kind of personal data. It removes old labels for
+// personal data. If there would be more than MaxLabels labels, the last kinds get none. The result is sorted.
 func withPersonalLabels(labels []oxbow.Label, kinds []screen.PersonalKind) []oxbow.Label {
 	out := slices.DeleteFunc(oxbow.SortLabels(labels), oxbow.Label.IsPersonal)
 	switch {

@@ -1,4 +1,4 @@
-// This file tests which labels for personal data are set by changes.
+// This file tests which labels for personal data a change sets.
 
 package provenance_test
 
@@ -32,7 +32,7 @@ func TestPersonalLabels(t *testing.T) {
 	for _, step := range []struct {
 		what string
 		ops  []oxbow.Op
-		want []string // values of ann's labels for personal data
+		want []string // values of the labels for personal data in the entry ann
 	}{
 		{
 			"a caller gives one",

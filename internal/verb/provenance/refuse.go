@@ -12,8 +12,8 @@ import (
 )
 
 // CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or if it is
-// unknown which texts the caller's turn has read. Verbs that write files call it, because files have no labels. A
-// person at a terminal or a page may write any text. textName names the written thing in the error.
+// unknown what the caller's turn has read. Verbs that write files call it, because files have no labels. A person at a
+// terminal or a page may write any text. textName describes the texts in the error.
 func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil
@@ -37,7 +37,7 @@ func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string
 	}
 	c.findInSessionTexts(k)
 	if w.Open != nil && !c.foundRepeats[0].hasRepeats() {
-		// Without a memory, the texts cannot repeat entries.
+		// Without a memory, there are no entries that the texts could repeat.
 		if ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn); err == nil {
 			c.findInEntries(ctx, m.Store(), verb.ProvenanceData{Memory: m})
 		}

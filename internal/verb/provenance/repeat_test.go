@@ -27,9 +27,9 @@ func (s *busyStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.Store.Apply(ctx, ops...)
 }
 
-// TestRepeatedForgetOfABusyStore repeats a forget that succeeded, while the store is too busy to tell
-// what the first call did. The answer must be to wait, not that there is no such entry. (A test with
-// real processes found this error after 15 minutes under load.)
+// TestRepeatedForgetOfABusyStore repeats a call of forget that succeeded, while the store is too busy to find out what
+// the first call did. The answer must be to wait, and not that the entry does not exist. (A test with real processes
+// found this error after 15 minutes under load.)
 func TestRepeatedForgetOfABusyStore(t *testing.T) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

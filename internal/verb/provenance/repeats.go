@@ -1,5 +1,5 @@
-// This file finds foreign text that a change repeats. Foreign text is text that the home's sessions
-// have read, and text in entries that nobody vouches for.
+// This file finds foreign text that a change repeats. Foreign text is text that sessions of the home have read, and
+// text of entries for which nobody vouches.
 
 package provenance
 
@@ -16,9 +16,9 @@ import (
 
 // foreignRepeats lists the foreign texts that a change repeats word for word.
 type foreignRepeats struct {
-	foreignSources   []string // calls that returned text by others, or taints of an entry
+	foreignSources   []string // names of the calls that returned the text, or taints of the entry that contains it
 	unvouchedSources []string
-	isImported       bool // the change repeats an imported entry
+	isImported       bool // the change repeats an entry that was imported
 }
 
 func (r *foreignRepeats) hasRepeats() bool {
@@ -44,7 +44,8 @@ func appendMissing(list, more []string) []string {
 	return list
 }
 
-// sentenceLikeKeys returns the key of a label if it has several words, because such a key may be a sentence.
+// sentenceLikeKeys returns the key of a label if it consists of several words, because such a key may contain a
+// sentence.
 func sentenceLikeKeys(l oxbow.Label) []string {
 	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(stampKeys, l.Key) {
 		return []string{l.Key}
@@ -52,10 +53,10 @@ func sentenceLikeKeys(l oxbow.Label) []string {
 	return nil
 }
 
-// writtenText returns the text that a change writes and the text of the entry before the change, each as lines with
-// the content, name, aliases and label values. For a change of labels, written has only the values of new labels.
-// Labels with which programs record an origin are left out. If the old entry was tainted or unvouched, before is
-// empty, because its text counts as foreign.
+// writtenText returns the text that a change writes, and the text of the entry before the change. Each text consists
+// of lines with the content, the name, the aliases and the values of labels. If the change only changes labels,
+// written contains only the values of new labels. Labels with which programs record an origin are left out. If the old
+// entry was tainted or unvouched, before is empty, because its text counts as foreign.
 func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
@@ -69,7 +70,7 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	}
 	if !isTaintedOrUnvouched(
 		&old,
-	) { // text of an entry that is held back counts as foreign, even if it was there before
+	) { // the text of an entry in quarantine counts as foreign, even if the entry is not changed
 		before = join(old.Name, old.Content, old.Aliases, old.Labels)
 	}
 	switch o := op.(type) {
@@ -77,7 +78,8 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		written = join(o.Name, o.Content, o.Aliases, o.Labels)
 	case oxbow.Update:
 		written = join("", o.Content, o.Aliases, o.Labels)
-	case oxbow.Relabel: // compare only new labels, otherwise an approval would repeat the approved entry's labels
+	// compare only new labels; otherwise, an approval would repeat the labels of the approved entry
+	case oxbow.Relabel:
 		added := slices.DeleteFunc(slices.Clone(o.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(old.Labels, l)
 		})
@@ -88,8 +90,8 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	return written, before
 }
 
-// stampKeys are the keys of labels with which programs record a text's origin. The values of such
-// labels do not count as text that a change writes.
+// stampKeys are the keys of labels with which programs record the origin of a text. The values of such labels do not
+// count as text that a change writes.
 var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 
@@ -99,9 +101,9 @@ func isTaintedOrUnvouched(e *oxbow.Entry) bool {
 	})
 }
 
-// findRepeats returns the foreign texts that each change repeats. It compares with the texts that
-// sessions have read, and with entries that nobody vouches for. If isUnvouched is set, the changes
-// are unvouched whatever they repeat.
+// findRepeats returns the foreign texts that each change repeats. It compares the changes with texts that sessions
+// have read, and with entries for which nobody vouches. If isUnvouched is set, the changes are unvouched even if they
+// repeat nothing.
 func findRepeats(
 	ctx context.Context,
 	store oxbow.Store,
@@ -120,7 +122,7 @@ func findRepeats(
 		name := op.Target()
 		old, ok := staged.find(name)
 		if _, adds := op.(oxbow.Add); !ok && !adds {
-			old, _ = store.Get(ctx, name) // the store reports the error
+			old, _ = store.Get(ctx, name) // ignore the error, because the store will report it
 		}
 		c.entryNames[i] = name
 		c.texts[i], c.oldTexts[i] = writtenText(op, old)
@@ -132,15 +134,15 @@ func findRepeats(
 	return c.foundRepeats
 }
 
-// repeatFinder compares texts that are being written.
+// repeatFinder compares texts that are written with foreign texts.
 type repeatFinder struct {
-	entryNames      []string // names of the entries with the texts, or ""
+	entryNames      []string // for each text, the name of its entry (or "")
 	texts, oldTexts []string
 	foundRepeats    []foreignRepeats
-	isUnvouched     bool // the change is unvouched in any case
+	isUnvouched     bool // the changes are unvouched even if they repeat nothing
 }
 
-// findInSessionTexts adds the texts that sessions have read.
+// findInSessionTexts finds repetitions of texts that sessions have read.
 func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return
@@ -150,14 +152,13 @@ func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
 	}
 }
 
-// notCompared is the value of the label unvouched if not all unvouched entries could be compared
-// with the text, because the memory is damaged, or because a memory that is not a log has too many
-// such entries.
+// notCompared is the value of the label unvouched if the text could not be compared with all unvouched entries. Either
+// the memory is damaged, or it is not stored in a log and has too many such entries.
 const notCompared = "not-compared"
 
-// findInEntries records which tainted, unvouched or imported entries the texts repeat. If the entries cannot be
-// compared, for example because the memory is damaged, each text is recorded as unvouched. findInEntries returns no
-// error, because damage must not prevent the memory from being written.
+// findInEntries finds repetitions of tainted, unvouched and imported entries. If the entries cannot be compared, for
+// example because the memory is damaged, each text counts as unvouched. findInEntries returns no error, because damage
+// must not prevent changes of the memory.
 func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
 	texts := foreign.Texts{Names: c.entryNames, Texts: c.texts, IgnoredTexts: c.oldTexts, OnlyTainted: c.isUnvouched}
 	add := func(e *oxbow.Entry, i int) {
@@ -183,9 +184,9 @@ func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k v
 	}
 }
 
-// findInTainted calls add with the tainted entries that the texts repeat, in a run that keeps its tainted entries. Only
-// the first change of the run reads the memory. The error matches foreign.ErrTooMany if the memory has so many tainted
-// entries that the index is faster.
+// findInTainted calls add for each tainted entry that the texts repeat. It is used in a run that keeps a list of the
+// tainted entries, so that only the first change of the run reads the memory. If there are so many tainted entries
+// that the index is faster, the error matches foreign.ErrTooManyEntries.
 func findInTainted(
 	ctx context.Context,
 	store oxbow.Store,
@@ -195,7 +196,8 @@ func findInTainted(
 	add func(e *oxbow.Entry, i int),
 ) error {
 	read := func(keep func(*oxbow.Entry) error) error {
-		defer reader.Close() // the reader keeps all heads of the memory, and is seldom used again in this run
+		// close the reader, because it contains metadata of all entries and is seldom used again in this run
+		defer reader.Close()
 		return reader.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
 			return foreign.EachTaintedEntry(ctx, store, keep)
 		})
@@ -206,9 +208,9 @@ func findInTainted(
 	)
 }
 
-// recordPersonTexts records that the texts in a person's changes count as the person's own, even if they repeat
-// foreign text. Approving an entry counts as writing its text. Errors are ignored: a text that could not be recorded
-// counts as a repetition until its fingerprint expires after 14 days.
+// recordPersonTexts records that the texts of a person's changes count as the person's own, even if they repeat
+// foreign text. Approving an entry counts as writing its text. Errors are ignored. In that case, the text counts as a
+// repetition until the fingerprint of the foreign text expires after 14 days.
 func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return
@@ -218,7 +220,7 @@ func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k
 		s, _ := writtenText(op, oxbow.Entry{})
 		if o, ok := op.(oxbow.Relabel); ok && !isTaintedOrUnvouched(&oxbow.Entry{Labels: o.Labels}) {
 			if old, err := store.Get(ctx, o.Name); err == nil &&
-				isTaintedOrUnvouched(&old) { // a person approves the entry
+				isTaintedOrUnvouched(&old) { // the change approves the entry
 				s += "\n" + old.Content
 			}
 		}

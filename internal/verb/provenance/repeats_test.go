@@ -1,4 +1,4 @@
-// This file tests the comparison of a change with entries that nobody vouches for.
+// This file tests that changes are compared with entries for which nobody vouches.
 
 package provenance
 
@@ -15,8 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// An import keeps no fingerprints, so that a large one does not push out those of what agents
-// have read. A note that repeats an imported entry is found by comparison with the entry.
+// TestImportKeepsNoPrints checks that an import records no fingerprints. A large import would displace the
+// fingerprints of texts that agents have read. A note that repeats an imported entry is found by comparison with the
+// entry.
 func TestImportKeepsNoPrints(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	dir := t.TempDir()

@@ -10,25 +10,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Screener examines all changes before they are stored, independent of the interface through which
-// a change arrives.
+// Screener examines all changes before they are stored, whichever interface they come from.
 type Screener struct {
 	SecretPolicy   verb.SecretPolicy
 	ProvenanceData verb.ProvenanceData
 
-	// NoLabels omits the labels, because the layout of the home cannot store them.
+	// NoLabels is set if the layout of the home cannot store labels. The changes then get no labels.
 	NoLabels bool
 
-	// KeepOrigins keeps the origins and labels that the entries bring, as when a home is converted. It
-	// labels only personal data.
+	// KeepOrigins keeps the origins and labels that the entries already have, and only adds labels for personal data.
+	// It is set when a home is converted.
 	KeepOrigins bool
 }
 
-// ScreenOps returns the changes as they may be stored. It is an [oxbow.Options.Screen].
+// ScreenOps returns the changes in the form in which they may be stored. It is an [oxbow.Options.Screen].
 //
-// Secrets are replaced or refused first, so that nothing after this step stores them. Then the
-// changes are labelled with their origin ([stampOrigins]) and with the findings about each text that
-// will be stored: personal data and, unless a person wrote the text, the shape of instructions.
+// First, secrets are replaced, or the changes are refused, so that later steps cannot store secrets. Then labels are
+// added for the origins of the texts ([stampOrigins]) and for personal data. If a person did not write the text,
+// labels are also added if the text looks like instructions.
 func (s *Screener) ScreenOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops = slices.Clone(ops)
 	for i, op := range ops {

@@ -10,28 +10,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ScreeningSettings are the properties of a home and its current run on which screening depends.
+// ScreeningSettings are the properties of a home, and of the present run of the program, on which screening depends.
 type ScreeningSettings struct {
 	// Place returns the location of the home's memory.
 	Place func() (verb.Place, error)
 
-	// ConfigDir is the user's configuration directory. It contains the key for marks if the home has another layout
-	// than oxbow's own, because such a home contains only files of its own system.
+	// ConfigDir is the user's configuration directory. If the home does not have oxbow's own layout, the directory
+	// contains the key for marks, because such a home contains only files of its own system.
 	ConfigDir string
 
-	// AllowSecrets reports whether a person allowed secrets to be stored.
+	// AllowSecrets reports whether a person has allowed secrets to be stored.
 	AllowSecrets func() bool
 
-	// ProvenanceData returns the data for deciding whether a text repeats foreign text.
+	// ProvenanceData returns the data with which it is decided whether a text repeats foreign text.
 	ProvenanceData func() verb.ProvenanceData
 
 	// ReopenMemory opens the memory a second time for reading (see [verb.SecondReader]).
 	ReopenMemory func() (*oxbow.Memory, error)
 
-	// CheckLimit returns an error if a limit on writing forbids the changes. It may be nil.
+	// CheckLimit returns an error if the changes exceed a limit on writing. It may be nil.
 	CheckLimit func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) error
 
-	// KeepOrigins keeps the origins and labels that the entries bring, as when a home is converted.
+	// KeepOrigins keeps the origins and labels that the entries already have. It is set when a home is converted.
 	KeepOrigins bool
 }
 
@@ -54,10 +54,10 @@ func NewScreening(s ScreeningSettings) *Screening {
 	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{OpenMemory: s.ReopenMemory}}
 }
 
-// Cleaner returns the cleaner for texts without an author who could be asked, such as past turns.
+// Cleaner returns the cleaner for texts whose authors cannot be asked, such as past turns.
 func (s *Screening) Cleaner() *screen.Cleaner { return s.cleaner }
 
-// SecretPolicy returns the treatment of secrets, which depends on the author of the text.
+// SecretPolicy returns how secrets are treated. This depends on the author of the text.
 func (s *Screening) SecretPolicy() verb.SecretPolicy {
 	return verb.SecretPolicy{Cleaner: s.cleaner, Allow: s.settings.AllowSecrets}
 }

@@ -4,13 +4,13 @@ package provenance
 
 import "github.com/oxbow-memory/oxbow"
 
-// stagedEntries has entries by name, in the state after the changes so far.
+// stagedEntries contains entries by name, as they are after the changes that were already processed.
 type stagedEntries struct {
 	entries []oxbow.Entry
-	indexes map[string]int // by name: index in entries
+	indexes map[string]int // index in entries of each name
 }
 
-// newStagedEntries returns an empty set with memory for the entries of this number of changes.
+// newStagedEntries returns an empty set with memory for the entries of the given number of changes.
 func newStagedEntries(changes int) *stagedEntries {
 	return &stagedEntries{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
 }
@@ -34,7 +34,7 @@ func (s *stagedEntries) set(name string, e oxbow.Entry) {
 	s.entries = append(s.entries, e)
 }
 
-// apply changes the entry that an operation changes.
+// apply makes the change in the set.
 func (s *stagedEntries) apply(op oxbow.Op) {
 	old, _ := s.find(op.Target())
 	s.set(op.Target(), op.ApplyTo(old))

@@ -1,4 +1,4 @@
-// This file measures the cost of trust for writing and recalling.
+// This file measures how long it takes to determine the origins of texts when entries are written and recalled.
 
 package provenance
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// BenchmarkStamp stamps an agent's note of 360 bytes, in a session that was shown nothing and in a
-// session that was shown 50 entries of 1 kB. For comparison, it also writes the note to the disk.
+// BenchmarkStamp adds labels to an agent's note of 360 bytes, in a session that was shown nothing and in a session
+// that was shown 50 entries of 1 kB. For comparison, it also writes the note to the disk.
 func BenchmarkStamp(b *testing.B) {
 	m, err := oxbow.Open(b.TempDir()+"/memory.oxbow", nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func BenchmarkStamp(b *testing.B) {
 	}
 }
 
-// benchText returns a text of size bytes or slightly more.
+// benchText returns a text of at least size bytes.
 func benchText(n, size int) string {
 	words := strings.Fields(
 		"harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy",
@@ -69,8 +69,8 @@ func benchText(n, size int) string {
 	return s.String()
 }
 
-// BenchmarkRecallShown recalls from 10,000 entries of 1 kB, in a session that records the shown entries
-// and in a session that does not.
+// BenchmarkRecallShown searches 10,000 entries of 1 kB, in a session that records the shown entries and in a session
+// that does not.
 func BenchmarkRecallShown(b *testing.B) {
 	m, err := oxbow.Open(b.TempDir()+"/memory.oxbow", nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file labels text when it is written. Text that repeats other people's text gets a label,
-// and so does text that looks like instructions.
+// This file adds labels to text when it is written: if the text repeats other people's text, and if it looks like
+// instructions.
 
 package provenance
 
@@ -19,12 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// protectedKeys are the keys of labels that put an entry into every prompt. A call in a turn
-// that has read foreign text may not write or change such an entry.
+// protectedKeys are the keys of labels that put an entry into every prompt. In a turn that has read foreign text, such
+// an entry must not be written or changed.
 var protectedKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// noHooksValue is the value of the label unvouched if hooks do not report what the writing
-// agent has read.
+// noHooksValue is the value of the label unvouched for a text by an agent whose hooks do not report what it has read.
 const noHooksValue = "no-hooks"
 
 // stampOrigins returns the changes with labels that record the origin of each change's text. labelled contains the
@@ -65,7 +64,7 @@ func stampOrigins(
 		s.origins = newOriginFinder(ctx, k.Memory)
 		s.addSessionReads(ctx, k)
 	}
-	// An import is unvouched whatever it repeats.
+	// An import is unvouched even if it repeats nothing.
 	repeats := findRepeats(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
 	for i, op := range ops {
 		s.repeats = repeats[i]
@@ -75,7 +74,8 @@ func stampOrigins(
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			s.addFindings(out) // an alias keeps the entry's labels, so they must be complete first
+			// an alias keeps the labels of its entry, so that all labels must have been added before it
+			s.addFindings(out)
 		}
 		s.changeIndex = len(out)
 		stamped, err := s.labelledOps(ctx, store, op)
@@ -97,9 +97,9 @@ func stampOrigins(
 	return out, s.labelledChanges, nil
 }
 
-// addSessionReads records what the model in the caller's session has read since the person's last prompt: the calls
-// that returned foreign text, and the texts that hooks showed. If the context has taints (see [verb.ContextTaints]),
-// only these are recorded.
+// addSessionReads records what the model of the caller's session has read since the last prompt by a person: the calls
+// that returned foreign text, and the texts that hooks showed. If the context contains taints (see
+// [verb.ContextTaints]), only these are recorded.
 func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
@@ -121,16 +121,16 @@ func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	s.origins.addShownTexts(x.ShownTexts)
 }
 
-// labelledOps returns the op with labels that record its origin, followed by changes of labels that become necessary,
-// for example because a new alias repeats foreign text. If the entry cannot be read, it returns the op unchanged,
-// because the store then reports the error. It returns an error if the caller may not change the entry.
+// labelledOps returns the op with labels for its origin. Changes of labels follow that become necessary, for example
+// because a new alias repeats foreign text. If the entry cannot be read, the op is returned unchanged, because the
+// store will report the error. If the caller must not change the entry, labelledOps returns an error.
 func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.stagedEntries.find(name)
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		old, err = store.Get(ctx, name)
 		if err != nil {
-			return []oxbow.Op{op}, nil // the store reports the error
+			return []oxbow.Op{op}, nil // the entry cannot be read, and the store will report the error
 		}
 		s.stagedEntries.set(name, old)
 	}
@@ -160,9 +160,9 @@ func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.O
 	return []oxbow.Op{op}, err
 }
 
-// aliasLabelOps returns the change that labels an entry to which a tainted call adds aliases, because
-// others may have chosen the words by which the entry is then found. It returns nil if the call is
-// not tainted or adds no alias.
+// aliasLabelOps returns the change that adds labels to an entry if a tainted call adds aliases to the entry. Others
+// may have chosen the aliases, that is, the words by which the entry is then found. The result is nil if the call is
+// not tainted, or if it adds no alias.
 func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
 	isTainted := len(s.unknownCalls) > 0 || s.repeats.hasRepeats()
@@ -170,47 +170,48 @@ func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 		return nil
 	}
 	bare := stamper{unknownCalls: s.unknownCalls, repeats: s.repeats, stagedEntries: newStagedEntries(1)}
-	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
+	// ignore the error, which can only concern protected labels
+	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{})
 	bare.unexaminedTexts[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
 	bare.addFindings(out)
 	return out
 }
 
-// stamper adds labels to changes, mostly those that are not a person's.
+// stamper adds labels to changes, mostly to changes that a person did not make.
 type stamper struct {
-	unknownCalls  []string       // calls of the turn whose results are not known
-	foreignCalls  []string       // calls of the turn that returned text by others
-	noHooks       bool           // an agent writes, and hooks do not report what it has read
-	repeats       foreignRepeats // texts of others in the change that is being stamped
+	unknownCalls  []string       // calls of the turn with unknown results
+	foreignCalls  []string       // calls of the turn that returned foreign text
+	noHooks       bool           // the writer is an agent whose hooks do not report what it has read
+	repeats       foreignRepeats // foreign text that the present change repeats
 	proofFile     string
-	provedFiles   []string // files that the proof covers
+	provedFiles   []string // files to which the proof refers
 	source        oxbow.Source
-	ownFrames     *screen.ConversationTexts // conversations whose roles oxbow wrote
+	ownFrames     *screen.ConversationTexts // conversations in which this program wrote the roles
 	origins       originFinder
-	stagedEntries *stagedEntries // entries after the changes so far
+	stagedEntries *stagedEntries // entries after the changes that were already processed
 
-	changeIndex     int              // index of the change that is being stamped
+	changeIndex     int              // index of the present change
 	unexaminedTexts []unexaminedText // texts that were not examined yet
-	// Indexes of changes with the labels for all findings (nil if the texts are parts of entries).
+	// indexes of changes that have labels for all findings (nil if the texts are only parts of entries)
 	labelledChanges map[int]bool
 }
 
-// unexaminedText is the text of an entry in a change, to be examined.
+// unexaminedText is the text of an entry that has not been examined yet.
 type unexaminedText struct {
 	changeIndex   int
 	texts         []string
 	programValues []string      // values of labels that programs added
-	labels        []oxbow.Label // the entry's labels, without those for findings
-	ruleLabelKey  string        // key of the labels for rules for instructions
+	labels        []oxbow.Label // labels of the entry, except labels for findings
+	ruleLabelKey  string        // key of the labels that name a rule by which a text looks like instructions
 	findings      screen.Findings
 }
 
-// textsTogether is the number of texts that are examined by one goroutine.
+// textsTogether is the number of texts that a goroutine examines at a time.
 const textsTogether = 16
 
-// addFindings adds a label for every finding about a text. The search takes most of the time, so the texts are
-// examined in parallel.
+// addFindings adds a label for each finding about a text. The texts are examined in parallel, because this takes most
+// of the time.
 func (s *stamper) addFindings(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
@@ -222,7 +223,7 @@ func (s *stamper) addFindings(ops []oxbow.Op) {
 			return nil
 		})
 	}
-	_ = all.Wait() // the functions return no errors
+	_ = all.Wait() // the functions never return an error
 	for _, l := range s.unexaminedTexts {
 		for _, r := range l.findings.Instructions {
 			l.labels = append(l.labels, oxbow.Label{Key: l.ruleLabelKey, Value: r})
@@ -241,11 +242,11 @@ func (s *stamper) addFindings(ops []oxbow.Op) {
 	s.unexaminedTexts = s.unexaminedTexts[:0]
 }
 
-// unnamedCallValue is the label value for a call whose name is not a valid value.
+// unnamedCallValue is the value of the label for a call whose name cannot be a label value.
 const unnamedCallValue = "call"
 
-// stampLabels returns an entry's labels: the given labels, the old version's taints, and labels
-// for the call and the text's origin. It also queues the entry's text for [stamper.addFindings],
+// stampLabels returns the labels of an entry. These are the given labels, the taints of the previous version, and
+// labels for the call and for the origin of the text. stampLabels also queues the text for [stamper.addFindings],
 // which adds labels for the rules that the text matches.
 func (s *stamper) stampLabels(
 	name, content string,
@@ -253,7 +254,7 @@ func (s *stamper) stampLabels(
 	given []oxbow.Label,
 	old oxbow.Entry,
 ) ([]oxbow.Label, error) {
-	const more = 8 // room for the labels that are added below
+	const more = 8 // capacity for the labels that are added below
 	out := append(make([]oxbow.Label, 0, len(given)+more), given...)
 	out = slices.DeleteFunc(out, func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
@@ -273,7 +274,7 @@ func (s *stamper) stampLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = unnamedCallValue // the label still quarantines the text
+				l.Value = unnamedCallValue // the label puts the text into quarantine even without the name
 			}
 			out = append(out, l)
 		}
@@ -282,8 +283,9 @@ func (s *stamper) stampLabels(
 	texts = append(texts, aliases...)
 	programValues := make([]string, 0, more)
 	for _, l := range out {
-		isOwn := l == unvouchedImportLabel // a word of this program must not complete an order in the text
-		// The signs and the length of an identifier or time would make the search for split words run.
+		// leave out a word of this program, because an order in the text could be completed with it
+		isOwn := l == unvouchedImportLabel
+		// Leave out identifiers and times. Their punctuation and length would start the search for split words.
 		if isOwn || isIdentifierOrTime(l.Value) {
 			programValues = append(programValues, l.Value)
 			continue
@@ -291,7 +293,7 @@ func (s *stamper) stampLabels(
 		texts = append(texts, l.Value)
 		texts = append(texts, sentenceLikeKeys(l)...)
 	}
-	writers := len(out) // further labels are added by this program
+	writers := len(out) // all labels from here on are added by this program
 	add(oxbow.LabelTaint, s.unknownCalls)
 	add(oxbow.LabelTaint, s.repeats.foreignSources)
 	add(oxbow.LabelUnvouched, s.repeats.unvouchedSources)
@@ -326,11 +328,12 @@ func (s *stamper) stampLabels(
 	return out, nil
 }
 
-// identifierDigits is the number of hexadecimal digits in a UUID, and in the digests that imports write into labels.
+// identifierDigits is the number of hexadecimal digits in a UUID, and in the digests that an import writes into
+// labels.
 const identifierDigits = 32
 
-// isIdentifierOrTime reports whether a label's value is a digest, a UUID, or a time. Such a value has no words that
-// a model could take for an instruction.
+// isIdentifierOrTime reports whether the value of a label is a digest, a UUID, or a time. Such a value contains no
+// words that a model could understand as an instruction.
 func isIdentifierOrTime(value string) bool {
 	if strings.Trim(value, "0123456789-:.+TZ ") == "" {
 		return true
@@ -340,10 +343,10 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// labelPersonOps returns the changes of a person with labels that record who vouches for each text. If the person
-// writes a new text, the person vouches for it, so the labels that nobody vouches for the old text, or that name its
-// origin or author, are removed. If the person changes only labels or aliases, or restores an old text, the person
-// does not vouch for the text. A label then names the text's author.
+// labelPersonOps returns the changes of a person with labels that record who vouches for each text. A person vouches
+// for a new text that the person writes. Therefore labels are removed that say that nobody vouches for the old text,
+// or that name its origin or author. If the person only changes labels or aliases, or restores an old text, the person
+// does not vouch for the text. A label then names the author of the text.
 func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
@@ -365,7 +368,7 @@ func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []ox
 		}
 		old, err := store.Get(ctx, op.Target())
 		if err != nil {
-			continue // the store reports the error
+			continue // the entry cannot be read, and the store will report the error
 		}
 		if _, isAlias := op.(oxbow.Alias); isAlias {
 			if kept := oxbow.KeepTextBy(old.Labels, &old, oxbow.Person); !slices.Equal(kept, old.Labels) {
@@ -391,14 +394,13 @@ func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []ox
 
 type restoreHistoryKey struct{}
 
-// WithRestoreHistory returns a context for changes that restore texts from the history h.
+// WithRestoreHistory returns a context for changes that restore texts from a history.
 func WithRestoreHistory(ctx context.Context, h oxbow.Historian) context.Context {
 	return context.WithValue(ctx, restoreHistoryKey{}, h)
 }
 
-// restoredText returns the newest version of an entry with the text that a change restores. If no
-// version has the text, it returns an entry whose author is an agent. It returns nil if the context does not come from
-// [WithRestoreHistory].
+// restoredText returns the newest version of an entry that has the content. If no version has it, the result is an
+// entry whose author is an agent. If the context was not made by [WithRestoreHistory], the result is nil.
 func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 	h, ok := ctx.Value(restoreHistoryKey{}).(oxbow.Historian)
 	if !ok {
@@ -417,14 +419,14 @@ func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 	return &oxbow.Entry{Source: oxbow.Source{Actor: oxbow.Agent}}
 }
 
-// isUnapprovedImport reports whether the entry was imported and no person approved it.
+// isUnapprovedImport reports whether the entry was imported and no person has approved it.
 func isUnapprovedImport(e *oxbow.Entry) bool {
 	isImport := e.Source.Actor == oxbow.Imported || slices.Contains(e.Labels, unvouchedImportLabel)
 	return isImport && !slices.Contains(e.Labels, ApprovedByPersonLabel)
 }
 
-// vouchingKeys are the keys of labels that let an entry be shown without being asked for. An import
-// cannot set them, because the file's author is unknown.
+// vouchingKeys are the keys of labels with which an entry may be shown although nobody asked for it. An import cannot
+// set these labels, because the author of the file is unknown.
 var vouchingKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedKeys...)
 
 // updateVouchLabels returns the given labels of a changed entry with corrected labels about approval:
@@ -458,8 +460,8 @@ func (s *stamper) updateVouchLabels(labels []oxbow.Label, content string, old ox
 	return labels
 }
 
-// citesFile reports whether an entry refers to one of the files, in a label or in its text. Only the
-// last elements of the paths are compared.
+// citesFile reports whether a label or the text of an entry refers to one of the files. Only the last elements of the
+// paths are compared.
 func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool {
 		base := path.Base(strings.ReplaceAll(file, `\`, "/"))
@@ -470,9 +472,9 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// checkProtected returns an error if the labels include a protected label, and if the text repeats
-// foreign text or the turn has read foreign text. For a change without text, such as pinning a
-// note, only the turn's reads count.
+// checkProtected returns an error if the labels include a protected label and the change is tainted. It is tainted if
+// its text repeats foreign text, or if the turn has read foreign text. For a change without text, such as pinning a
+// note, only the second condition matters.
 func (s *stamper) checkProtected(lists ...[]oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreignSources, s.repeats.unvouchedSources, s.unknownCalls, s.foreignCalls)
 	if len(read) == 0 {

@@ -1,4 +1,4 @@
-// This file tests the effect of a tainted call on an entry.
+// This file tests how a tainted call changes the labels of an entry.
 
 package provenance
 
@@ -62,7 +62,7 @@ func TestTaintOfAnAlias(t *testing.T) {
 	}
 }
 
-// TestUnvouchedStays tests that a person can remove the label unvouched and an agent cannot.
+// TestUnvouchedStays checks that a person can remove the label unvouched, and that an agent cannot.
 func TestUnvouchedStays(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	label := oxbow.Label{Key: oxbow.LabelUnvouched, Value: "no-hooks"}
@@ -92,8 +92,8 @@ func TestUnvouchedStays(t *testing.T) {
 	}
 }
 
-// TestTaintBeforeAnAlias tests that an alias in the same batch as its entry does not remove the labels
-// about suspicious content, even if the entry is changed in between.
+// TestTaintBeforeAnAlias adds an entry and an alias of it in a single call. The alias must not remove the labels about
+// suspicious content, even if the entry is changed in between.
 func TestTaintBeforeAnAlias(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx := oxbow.WithSource(verb.WithTaints(t.Context(), []string{"WebFetch"}), oxbow.Source{Actor: oxbow.Agent})
@@ -117,7 +117,7 @@ func TestTaintBeforeAnAlias(t *testing.T) {
 	}
 }
 
-// TestStampManyLabels tests that a change with too many labels is refused before it costs much.
+// TestStampManyLabels checks that a change with too many labels is refused before much time is spent on it.
 func TestStampManyLabels(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	op := oxbow.Add{Name: "n", Content: "x"}

@@ -1,4 +1,4 @@
-// Tests that a run of changes, such as an import, knows the tainted entries.
+// This file tests that a run with many changes, such as an import, knows the tainted entries.
 
 package provenance
 
@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestTaintedEntriesOfARun imports texts, each in a change of its own, that repeat a tainted entry from before the
-// import, and a tainted entry from an earlier change of the import. Both are tainted, with and without the list that
-// the run keeps.
+// TestTaintedEntriesOfARun imports texts that repeat a tainted entry. The entry is either from before the import or
+// from an earlier change of the import. The texts must become tainted in both cases, with and without the list of
+// tainted entries that a run keeps.
 func TestTaintedEntriesOfARun(t *testing.T) {
 	const (
 		old = "The harbour master said that every boat must leave the northern quay before the autumn storms arrive."

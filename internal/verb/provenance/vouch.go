@@ -1,4 +1,4 @@
-// This file holds the labels that say whether a person vouches for a text.
+// This file defines the labels that say whether a person vouches for a text.
 
 package provenance
 
@@ -13,7 +13,7 @@ var (
 	unvouchedImportLabel  = oxbow.Label{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}
 )
 
-// WithApproval returns the labels with the label for a person's approval.
+// WithApproval returns the labels with a label that says that a person approved the entry.
 func WithApproval(labels []oxbow.Label) []oxbow.Label {
 	if slices.Contains(labels, ApprovedByPersonLabel) {
 		return labels

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-// PruneArchivesIn is the argument of PruneArchives. An archive is forgotten if it exceeds a
-// limit. At least one limit must be given.
+// PruneArchivesIn is the argument of PruneArchives. It contains limits, of which at least one must be given. An
+// archive that exceeds a limit is forgotten.
 type PruneArchivesIn struct {
 	Before     string `json:"before,omitempty" value:"DATE" usage:"forget archives that were made before this DATE"`
 	MaxDays    *int   `json:"days,omitempty" usage:"forget archives that are older than N days"`
@@ -25,23 +25,23 @@ type PruneArchivesIn struct {
 	DryRun     bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
 }
 
-// PruneArchivesOut is the result of PruneArchives, oldest first.
+// PruneArchivesOut is the result of PruneArchives. The archives are listed in order of age, oldest first.
 type PruneArchivesOut struct {
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Forgotten []PrunedArchive `json:"forgotten"`
-	// copy of all archives from before, if the call cannot be undone
+	// file with a copy of all archives before the call (only if the call cannot be undone)
 	BackupFile string `json:"saved_in,omitempty"`
 }
 
-// PrunedArchive is an archive that was, or would be, forgotten.
+// PrunedArchive is an archive that was forgotten or, in a dry run, would be.
 type PrunedArchive struct {
 	Name    string `json:"name"`
-	Created string `json:"created"` // RFC 3339
+	Created string `json:"created"` // time in RFC 3339
 	Bytes   int    `json:"bytes"`
 }
 
-// PruneArchives forgets archives that are too old, in a single change. If an archive is changed at
-// the same time, nothing is forgotten and the error matches [oxbow.ErrConflict].
+// PruneArchives forgets archives that exceed a limit. All are forgotten in a single change. If an archive is changed
+// at the same time, nothing is forgotten, and the error matches [oxbow.ErrConflict].
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
 	before, err := in.cutoffTime(w.CurrentTime())
@@ -86,8 +86,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	return out, verb.WrapError("forgetting archives", m.Apply(ctx, ops...))
 }
 
-// cutoffTime returns the time before which an archive is too old, or the zero time if age is not
-// limited.
+// cutoffTime returns the time before which an archive is too old. It is zero if there is no limit on the age.
 func (in PruneArchivesIn) cutoffTime(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {

@@ -53,10 +53,11 @@ func TestPruneArchives(t *testing.T) {
 		gone, left string
 	}{
 		{PruneArchivesIn{KeepNewest: n(1), DryRun: true}, "a b c", "a b c d note"},
-		{PruneArchivesIn{Before: "2026-04-02"}, "a", "b c d note"}, // b is created at this time, not before
+		// not b, because it was created exactly at this time
+		{PruneArchivesIn{Before: "2026-04-02"}, "a", "b c d note"},
 		{PruneArchivesIn{KeepNewest: n(2)}, "b", "c d note"},
 		{PruneArchivesIn{KeepNewest: n(2)}, "", "c d note"},
-		{PruneArchivesIn{MaxDays: n(17)}, "c", "d note"}, // the clock is at noon on 20 April
+		{PruneArchivesIn{MaxDays: n(17)}, "c", "d note"}, // the present time is noon on 20 April
 		{PruneArchivesIn{MaxDays: n(17), KeepNewest: n(7)}, "", "d note"},
 	} {
 		out, err := PruneArchives(t.Context(), w, step.in)

@@ -28,9 +28,10 @@ type ImportSessionsIn struct {
 	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read this transcript or database of the client that you name. For chatgpt and claude-ai, it is the export of your data."`
 	DryRun  bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
 
-	Home string `json:"-"` // the user's own directory
+	Home string `json:"-"` // home directory of the user
 
-	// NewReader returns a function that reads transcripts and calls the functions for what it does not keep.
+	// NewReader returns a function that reads transcripts. That function calls unread, and the other functions, for
+	// the parts of a transcript that it cannot read or does not keep.
 	NewReader func(unread func(transcript.UnreadLine),
 		leftOut func(transcript.LeftOutParts)) session.TranscriptReader `json:"-"`
 }
@@ -42,7 +43,7 @@ type ImportSessionsOut struct {
 	UnreadTranscripts []UnreadTranscript `json:"unread,omitempty"`
 }
 
-// Failed reports whether a transcript, or a part of a transcript, could not be read or was not understood.
+// Failed reports whether a transcript, or a part of one, could not be read or was not understood.
 func (o ImportSessionsOut) Failed() bool {
 	return len(o.UnreadTranscripts) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool {
 		return c.BadLines > 0 || len(c.UnknownParts) > 0
@@ -100,15 +101,16 @@ type ImportedClient struct {
 	Bytes        int64  `json:"bytes"`
 	Turns        int    `json:"turns"`   // new turns
 	ChangedTurns int    `json:"changed"` // turns with new information
-	BadLines     int    `json:"bad"`     // lines that cannot be read
+	BadLines     int    `json:"bad"`     // lines that could not be read
 
 	FirstBadLines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
 
-	LeftOutParts map[string]int `json:"left_out,omitempty"` // numbers of parts that are not kept, by their kind
-	UnknownParts map[string]int `json:"unknown,omitempty"`  // numbers of parts that are not understood, by their kind
+	// number of parts of each kind that were not stored, as intended
+	LeftOutParts map[string]int `json:"left_out,omitempty"`
+	UnknownParts map[string]int `json:"unknown,omitempty"` // number of parts of each kind that were not understood
 }
 
-// joinParts lists the kinds of parts, with their numbers.
+// joinParts returns a list of the kinds of parts and their numbers.
 func joinParts(counts map[string]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -117,7 +119,7 @@ func joinParts(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// addLeftOut adds parts that are not kept.
+// addLeftOut counts parts that were not stored.
 func (c *ImportedClient) addLeftOut(parts transcript.LeftOutParts) {
 	counts := &c.LeftOutParts
 	if parts.IsUnknown {
@@ -129,16 +131,16 @@ func (c *ImportedClient) addLeftOut(parts transcript.LeftOutParts) {
 	(*counts)[parts.Kind] += parts.Count
 }
 
-// UnreadTranscript is a file that could not be read.
+// UnreadTranscript is a transcript that could not be read.
 type UnreadTranscript struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
 }
 
-// maxUnreadLines is the maximum number of a client's lines that are named one by one.
+// maxUnreadLines is the maximum number of unread lines that are listed for a client.
 const maxUnreadLines = 10
 
-// ImportSessions adds the clients' new sessions to the archive. It continues after the last import.
+// ImportSessions adds new sessions of the clients to the archive. It continues where the last import ended.
 func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
 	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
 	files, err := in.findTranscripts(w)
@@ -183,11 +185,11 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	return out, nil
 }
 
-// transcriptReader returns a function that reads a transcript. It returns an error if a transcript named by
-// the user contains no events, because the transcript may belong to another client. A list of prompts contains no
-// events if all its sessions have transcripts.
+// transcriptReader returns a function that reads a transcript. If a transcript that the user named contains no events,
+// the function returns an error, because the transcript may belong to another client. However, a list of prompts may
+// contain no events, if there are transcripts of all of its sessions.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
-	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported by each call
+	isKnown := map[transcript.UnreadLine]bool{} // the last line is reported by each call if it is incomplete
 	read := in.NewReader(func(line transcript.UnreadLine) {
 		if isKnown[line] {
 			return
@@ -217,13 +219,13 @@ func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.Transcri
 	}
 }
 
-// isEmptyFile reports whether a transcript is a file without a byte. A client may create the file before it writes.
+// isEmptyFile reports whether a transcript is an empty file. A client may create the file before it writes to it.
 func isEmptyFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Size() == 0
 }
 
-// findTranscripts returns the transcripts to read.
+// findTranscripts returns the transcripts that are imported.
 func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {
@@ -247,8 +249,8 @@ func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcri
 	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.Time.Before(since) }), err
 }
 
-// checkSessionClients returns an error if a client's sessions cannot be imported. isGiven reports
-// whether the user named the files.
+// checkSessionClients returns an error if the sessions of a client cannot be imported. isGiven is true if the user
+// named the files.
 func checkSessionClients(clients []string, isGiven bool) error {
 	found := transcript.ClientNames()
 	for _, c := range clients {
@@ -269,8 +271,8 @@ func checkSessionClients(clients []string, isGiven bool) error {
 	return nil
 }
 
-// givenTranscripts returns the transcripts in a file that the user named. A chat service's export
-// may contain several.
+// givenTranscripts returns the transcripts in a file that the user named. The export of a chat service may contain
+// several.
 func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -310,6 +312,6 @@ func textSize(path string) int64 {
 	return max(size, 0)
 }
 
-// isFileError reports whether the error means that a transcript could not be read. Other
-// transcripts can still be imported.
+// isFileError reports whether the error only concerns a single transcript, so that other transcripts can still be
+// imported.
 func isFileError(err error) bool { return errors.Is(err, transcript.ErrReadTranscript) }

@@ -1,4 +1,4 @@
-// This file implements the verbs for the sessions archive: list, show, search, resume and forget.
+// This file implements the verbs that list, show, search, resume and forget sessions in the archive.
 
 package sessions
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// SessionsIn is the argument for listing sessions.
+// SessionsIn is the argument of ListSessions.
 type SessionsIn struct {
 	Project string `json:"project,omitempty" usage:"Only sessions of this project."`
 	Client  string `json:"client,omitempty"  usage:"Only sessions of this client, such as claude."`
@@ -27,10 +27,10 @@ type SessionsIn struct {
 	Limit   *int   `json:"limit,omitempty"   usage:"Maximum number of sessions, 20 by default."`
 }
 
-// SessionsOut is a list of sessions, the most recently active first.
+// SessionsOut is a list of sessions. The session with the most recent activity comes first.
 type SessionsOut struct {
 	Sessions     []session.Summary `json:"sessions"`
-	HasMore      bool              `json:"more,omitempty"` // there are more sessions
+	HasMore      bool              `json:"more,omitempty"` // more sessions match than are listed
 	EmptyReasons []verb.Note       `json:"why,omitempty"`  // reasons why the list is empty
 }
 
@@ -96,19 +96,19 @@ type SessionOut struct {
 	session.Summary
 	Turns []session.Turn `json:"list"`
 
-	// WrittenChanges are the newest changes of notes that the session made, newest first.
+	// WrittenChanges lists changes of notes that the session made, newest first.
 	WrittenChanges []verb.Change `json:"wrote,omitempty"`
 }
 
-// maxWrittenChanges is the maximum number of changes that a list shows for a session. maxSearchedChanges is
-// the maximum number of changes that are searched to find them.
+// maxWrittenChanges is the maximum number of a session's changes that are listed. maxSearchedChanges is the maximum
+// number of changes among which they are looked for.
 const (
 	maxWrittenChanges  = 100
 	maxSearchedChanges = 20_000
 )
 
-// writtenChanges returns the changes of notes that a session made, newest first, at most maxWrittenChanges. It
-// examines at most maxSearchedChanges changes. It returns nil if the memory keeps no history.
+// writtenChanges returns at most maxWrittenChanges changes of notes that a session made, newest first. It examines at
+// most maxSearchedChanges changes. If the memory has no history, the result is nil.
 func writtenChanges(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -127,7 +127,7 @@ func writtenChanges(
 	past, left := verb.NewPastTextFilter(m), maxSearchedChanges
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			return nil, nil // the memory keeps no history
+			return nil, nil // the memory has no history
 		}
 		if err != nil {
 			return nil, err
@@ -168,7 +168,7 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 	return out, err
 }
 
-// SearchSessions finds turns by words, best first.
+// SearchSessions finds turns that contain words of the query, best first.
 func SearchSessions(ctx context.Context, w *verb.Workspace, in verb.RecallIn) (verb.RecallOut, error) {
 	in.SearchIn = query.InSessions
 	return verb.Recall(ctx, w, in)
@@ -187,14 +187,14 @@ type ResumeOut struct {
 	Command string `json:"command"`
 }
 
-// Report shows the command.
+// Report shows the command that resumes the session.
 func (o ResumeOut) Report() (r report.Report) {
 	r.AddLinef("%s", report.Text(o.Command))
 	return r
 }
 
-// ResumeSession returns the command line with which the session's client resumes the session. It
-// returns an error if the client has no such command.
+// ResumeSession returns the command with which the client of the session resumes it. It returns an error if the client
+// has no such command.
 func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -205,7 +205,7 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 		return out, err
 	}
 	client, _ := clientfile.FindEventClient(s.Client)
-	if !session.ValidID(s.Session) { // an earlier version of oxbow stored it
+	if !session.ValidID(s.Session) { // an earlier version of oxbow may have stored an invalid ID
 		return out, verb.Advise(
 			verb.InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
 			"oxbow session show "+text.QuoteShellOperand(s.Client+"/"+s.Session)+" prints what was said",
@@ -219,7 +219,7 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 	}
 	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir}
 	out.Command = client.ResumeCommand + text.ShellQuote(s.Session)
-	if filepath.IsAbs(s.Dir) { // otherwise the directory is missing, or a shell would resolve it differently
+	if filepath.IsAbs(s.Dir) { // the directory may be unknown, and a shell may resolve a relative path differently
 		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
 	}
 	return out, nil
@@ -275,7 +275,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 		return out, nil
 	}
 	if in.Purge {
-		said := func(yield func(oxbow.Entry, error) bool) { // a session contains text by its person
+		said := func(yield func(oxbow.Entry, error) bool) { // the session is treated like an entry that a person wrote
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
 		if err := verb.CheckErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
@@ -295,14 +295,13 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	_, err = a.Memory.Compact(ctx, oxbow.Compaction{Before: w.CurrentTime().Add(time.Second)})
 	out.Purged = err == nil
 	if errors.Is(err, oxbow.ErrUnsupported) {
-		return out, nil // the archive's store keeps no history
+		return out, nil // without a history, the session cannot be restored
 	}
 	return out, err
 }
 
-// forgottenSession returns the forgotten session with that name, or whose name begins with it. The
-// session is still in the archive's history, because it was not purged yet or the purge was
-// interrupted.
+// forgottenSession returns the forgotten session whose name is, or begins with, the given name. The history of the
+// archive contains the session until it is purged, or after a purge that was interrupted.
 func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
 	name = strings.TrimSpace(name)
 	for c, err := range a.Memory.Log(ctx) {
@@ -319,7 +318,8 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		s := session.Summary{Client: client, Session: id}
 		for _, v := range c.Versions {
 			turn, ok := strings.CutPrefix(v.Entry.Name, of+"/")
-			if ok && strings.Trim(turn, "0123456789") == "" { // count turns only, not the session itself or its pages
+			// count only turns, and not the entry of the session or its pages
+			if ok && strings.Trim(turn, "0123456789") == "" {
 				s.TurnCount++
 			}
 		}

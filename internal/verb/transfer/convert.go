@@ -1,4 +1,4 @@
-// This file implements the verb convert, which copies the memory to a new home with another layout.
+// This file implements the verb convert, which copies the memory to a new home, usually with another layout.
 
 package transfer
 
@@ -21,14 +21,14 @@ type ConvertIn struct {
 	Adapt  bool   `json:"adapt,omitempty"   flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
 	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Show what would be written, and write nothing."`
 
-	// CreateHome creates a new home in a directory, or in working memory if dir is "". It returns the
-	// store and a function to close the store.
+	// CreateHome creates a new home in a directory or, if dir is "", in working memory. It returns the store, and a
+	// function that closes the store.
 	CreateHome func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
 }
 
 // ConvertOut is the result of Convert.
 type ConvertOut struct {
-	OldHome string                  `json:"from"` // set by the door
+	OldHome string                  `json:"from"` // path of the old home, which the interface sets
 	NewHome string                  `json:"to"`
 	Layout  string                  `json:"layout"`
 	DryRun  bool                    `json:"dry_run"`
@@ -56,9 +56,9 @@ func (e *RefusedEntriesError) Error() string {
 // Is reports whether target is [oxbow.ErrUnsupported].
 func (*RefusedEntriesError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
-// Convert writes every entry to a new home. The home gets its final name only when it is complete.
-// Convert first tries the conversion in working memory. If the new home refuses an entry, Convert
-// writes nothing and returns a [*RefusedEntriesError].
+// Convert writes each entry to a new home. The home gets its final name only when it is complete. Convert first tries
+// the conversion in working memory. If the new home refuses an entry, Convert writes nothing, and returns a
+// [*RefusedEntriesError].
 func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{NewHome: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)

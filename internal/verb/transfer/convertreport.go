@@ -1,4 +1,4 @@
-// This file describes the answer of a conversion into another layout.
+// This file describes the result of a conversion.
 
 package transfer
 
@@ -15,7 +15,7 @@ func (o ConvertOut) Report() (r report.Report) {
 		report.Words(text.FormatCount(o.Entries, "entry", "entries")), report.Text(o.NewHome), report.Words(o.Layout))
 	again := o.NewHome
 	if !o.DryRun {
-		again += ".new" // a new home needs a name that is free
+		again += ".new" // the new home needs a name that no other file has
 	}
 	list := report.List{IsAnswer: true,
 		AllItemsAdvice: report.Words(AdaptCommand(again, o.Layout) + " --dry-run --json lists them all")}

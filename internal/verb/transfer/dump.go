@@ -31,19 +31,20 @@ type DumpIn struct {
 
 // DumpOut is the result of Dump.
 type DumpOut struct {
-	Dir              string `json:"dir"`
-	Entries          int    `json:"entries"`
-	Written          int    `json:"written"`
-	Unchanged        int    `json:"unchanged"`
-	Removed          int    `json:"removed"`
-	WithheldEntries  int    `json:"withheld,omitempty"` // entries without files, because the caller may not read them
-	CompletedEarlier bool   `json:"-"`                  // an interrupted earlier dump was completed first
+	Dir       string `json:"dir"`
+	Entries   int    `json:"entries"`
+	Written   int    `json:"written"`
+	Unchanged int    `json:"unchanged"`
+	Removed   int    `json:"removed"`
+	// number of entries that were left out because the caller may not read them
+	WithheldEntries  int  `json:"withheld,omitempty"`
+	CompletedEarlier bool `json:"-"` // an earlier dump was interrupted, and was completed first
 
-	// KeptCopies are the copies of replaced files that were edited and not loaded.
+	// KeptCopies are copies of files that were edited, not loaded, and now replaced.
 	KeptCopies []string `json:"kept,omitempty"`
 
-	// EntriesWithDirectives are the names of entries with text that mdbook would replace by local files,
-	// because a person's book.toml does not forbid this.
+	// EntriesWithDirectives are the names of entries in whose texts mdbook would insert local files, because a
+	// person's book.toml does not forbid this.
 	EntriesWithDirectives []string `json:"directives,omitempty"`
 }
 
@@ -88,22 +89,22 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 		EntriesWithDirectives: r.Directives}, err
 }
 
-// dumpOrigin returns the identity of the memory for the manifest of a dump, and functions that compare it with an
-// earlier manifest. A memory with a log is identified by its position in the log. A memory without positions is
-// identified by the path of its home, and matches no earlier dump if it is empty, because the former home may have
-// been lost. A memory that is not in a file has no identity.
+// dumpOrigin returns the identity of the memory for the manifest of a dump. The identity includes functions that
+// compare it with an earlier manifest. A memory with a log is identified by its position in the log. Any other memory
+// is identified by the path of its home. If such a memory is empty, it matches no earlier dump, because its entries
+// may have been lost. A memory that is not in a file has no identity.
 func dumpOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {
 		p, err := w.FindPlace()
 		if err != nil {
-			return mdtree.Origin{}, nil // a memory that is not in a file has no origin
+			return mdtree.Origin{}, nil // a memory that is not in a file has no identity
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
 		empty := true
 		for range m.Entries(ctx, oxbow.Filter{}) {
-			empty = false // an error is ignored, because the plan reports it
+			empty = false // ignore the error, because the plan will report it
 			break
 		}
 		return mdtree.Origin{Name: name, IsSameStore: func(was string) bool { return was == name && !empty }}, nil
@@ -145,19 +146,20 @@ type LoadIn struct {
 // LoadOut is the result of Load.
 type LoadOut struct {
 	Dir         string   `json:"dir"`
-	Mode        string   `json:"mode"` // merge or replace
+	Mode        string   `json:"mode"` // "merge" or "replace"
 	DryRun      bool     `json:"dry_run"`
 	Added       []string `json:"added"`
 	Changed     []string `json:"changed"`
 	Removed     []string `json:"removed"`
 	SameEntries int      `json:"same"`
-	KeptNames   []string `json:"kept"` // entries that only the memory changed since the dump
-	// Entries in Changed with the changes of both the file and the memory.
+	KeptNames   []string `json:"kept"` // entries that were changed only in the memory since the dump
+	// entries in Changed in which changes of the file and of the memory were merged
 	MergedNames []string `json:"merged,omitempty"`
-	HasManifest bool     `json:"base"`               // the directory has the manifest from a dump of this memory
-	UndoSeq     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
-	BackupFile  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
-	Warnings    []string `json:"warnings"`
+	HasManifest bool     `json:"base"`           // the directory contains the manifest of a dump of this memory
+	UndoSeq     uint64   `json:"undo,omitempty"` // number of the change (0 if it cannot be undone)
+	// file with the entries that were replaced or removed (only if the load cannot be undone)
+	BackupFile string   `json:"saved_in,omitempty"`
+	Warnings   []string `json:"warnings"`
 	// Number of files with text that was not loaded. Warnings name each text.
 	PartlyReadFiles int `json:"partly_read,omitempty"`
 }
@@ -204,7 +206,7 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
-	if !plan.UsedBase { // not a dump of this memory, so anybody may have written it
+	if !plan.UsedBase { // the tree is not a dump of this memory, so that anybody may have written it
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
@@ -227,8 +229,8 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	return out, nil
 }
 
-// checkChangesAccepted checks whether a restricted store accepts the changes, and names the files of refused
-// changes.
+// checkChangesAccepted returns an error if a restricted store refuses the changes. The error names the files of the
+// refused changes.
 func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
 	d := oxbow.CapabilitiesOf(s).DryRunner
 	if d == nil || len(ops) == 0 {
@@ -256,8 +258,8 @@ func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree,
 	return e
 }
 
-// applyPlan makes the planned change. If the memory does not keep a history, apply first saves the
-// entries that will be replaced or forgotten.
+// applyPlan makes the planned change. If the memory has no history, applyPlan first saves the entries that will be
+// replaced or removed.
 func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {

@@ -1,4 +1,4 @@
-// This file describes the answers of dump and load.
+// This file describes the results of dump and load.
 
 package transfer
 

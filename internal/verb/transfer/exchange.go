@@ -27,16 +27,16 @@ import (
 type ExportIn struct {
 	Filter string `json:"filter,omitempty" jsonschema:"Select entries by conditions such as project:vtt -tag:draft has:file."`
 	verb.EntrySelection
-	Output io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
+	Output io.Writer `json:"-"` // destination of the entries, in the format of [exchange.Export]
 }
 
 // ExportOut is the result of Export.
 type ExportOut struct {
-	File    string `json:"file"` // set by the door
+	File    string `json:"file"` // path of the file, which the interface sets
 	Entries int    `json:"entries"`
-	// Entries that were left out, because the caller may not read them.
+	// number of entries that were left out because the caller may not read them
 	WithheldEntries int    `json:"withheld,omitempty"`
-	KeptCopy        string `json:"kept,omitempty"` // copy of the edited file that was replaced (set by the door)
+	KeptCopy        string `json:"kept,omitempty"` // copy of an edited file that was replaced (the interface sets it)
 }
 
 // Report tells how many entries were written to which file.
@@ -71,30 +71,30 @@ func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut,
 // ImportIn is the argument of Import.
 type ImportIn struct {
 	Paths     []string
-	DryRun    bool                       // report what would be imported, and change nothing
-	Overwrite bool                       // replace entries that were written, edited or updated here
-	Formats   map[string]exchange.Format // formats by path (the format of any other path is detected)
+	DryRun    bool                       // change nothing, and report what would be imported
+	Overwrite bool                       // also replace entries that were written, edited or updated in this memory
+	Formats   map[string]exchange.Format // formats by path (for other paths, the format is detected)
 
-	Inputs map[string]io.Reader // read instead of the files with these paths
-	Root   string               // the project's directory: origins below it are relative (may be "")
+	Inputs map[string]io.Reader // inputs by path that are read instead of the files with these paths
+	Root   string               // directory of the project (origins below it become relative), or ""
 
-	Projects map[string]string // projects by path, for entries that name no project
+	Projects map[string]string // projects by path (for entries that do not name a project)
 
-	OmitChanges bool // do not list changes, because they are many, unless this is a dry run
+	OmitChanges bool // do not list the changes, because there are many (ignored in a dry run)
 
-	InterruptRead func() // makes a blocked Read of an input return (may be nil)
+	InterruptRead func() // makes a Read of an input return that is blocked (may be nil)
 
-	// Author is the author of the items, if known. If it is empty, the items count as imported.
+	// Author is the author of the items. If it is empty, the author is unknown, and the items count as imported.
 	Author oxbow.Actor
 
-	// Items, if not nil, returns the items to import, and Paths is ignored. Note is then the note of the change.
+	// Items returns the items to import. If it is not nil, Paths is ignored, and Note is the note of the change.
 	Items func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
 	Note  string
 
 	FollowFolder bool // see [exchange.ImportOptions]
 }
 
-// ImportOut is the result of Import. After an error it describes the work that was done before.
+// ImportOut is the result of Import. If Import returns an error, it describes what was done before the error.
 type ImportOut struct {
 	DryRun           bool              `json:"dry_run"`
 	Added            int               `json:"added"`
@@ -105,18 +105,18 @@ type ImportOut struct {
 	Problems         []string          `json:"problems"`
 	Notes            []string          `json:"notes"`
 	StaleEntries     []string          `json:"stale"`
-	GoneFileEntries  []string          `json:"gone,omitempty"` // entries whose file was deleted or renamed
-	UnlistedMessages int               `json:"more"`           // problems and notes not listed
-	// number of added or updated entries that are held back (see [HeldEntries])
+	GoneFileEntries  []string          `json:"gone,omitempty"` // entries whose files were deleted or renamed
+	UnlistedMessages int               `json:"more"`           // number of problems and notes that are not listed
+	// number of added or updated entries in quarantine (see [HeldEntries])
 	HeldEntries int    `json:"held,omitempty"`
-	Group       string `json:"group,omitempty"` // group with which they are approved together
-	// command that undoes the import, also after further changes ("" if none does)
+	Group       string `json:"group,omitempty"` // name of the group in which these entries can be approved together
+	// command that undoes the import even after further changes ("" if there is none)
 	UndoCommand string   `json:"-"`
 	FirstNames  []string `json:"-"` // names of the first added or updated entries
 
-	Vaults []string `json:"vaults,omitempty"` // imported directories that are vaults of Obsidian
+	Vaults []string `json:"vaults,omitempty"` // imported directories that are Obsidian vaults
 
-	ListsAll bool `json:"-"` // the report lists all problems and notes, not one of each kind
+	ListsAll bool `json:"-"` // the report lists all problems and notes, and not only one of each kind
 }
 
 // Failed reports whether an item could not be imported.
@@ -129,9 +129,9 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 		return ImportOut{}, err
 	}
 	if !in.DryRun {
-		verb.IndexAfterLargeWrite(ctx, m, 0) // an empty memory is indexed while it is written
+		verb.IndexAfterLargeWrite(ctx, m, 0) // index an empty memory while it is filled
 	}
-	var part atomic.Uint64 // bits of a float64
+	var part atomic.Uint64 // finished part of the work, as the bits of a float64
 	show := progress.Reporter(ctx)
 	tell := func(done int) {
 		show(
@@ -199,17 +199,17 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	return out, err
 }
 
-// countHeldEntries returns how many of the entries changed by an import are held back, and their group.
+// countHeldEntries returns the number of imported entries in quarantine, and the name of their group.
 func countHeldEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
 	if r.Added+r.Updated == 0 {
 		return 0, ""
 	}
-	n, group, _ = labels.CountHeldEntries(ctx, m, r.Changed) // ignore the error: the import succeeded
+	n, group, _ = labels.CountHeldEntries(ctx, m, r.Changed) // ignore the error, because the import has succeeded
 	return n, group
 }
 
-// readItems yields the items of all paths. It stores the finished share of the work in finishedPart, as the bits of a
-// float64 between 0 and 1. Every path counts as the same amount of work. The sequence ends when ctx is done.
+// readItems yields the items of all paths. It stores the finished part of the work in finishedPart, as the bits of a
+// float64 between 0 and 1. Each path counts as the same amount of work. If ctx is done, the sequence ends.
 func (in *ImportIn) readItems(
 	ctx context.Context,
 	zone *time.Location,

@@ -1,4 +1,4 @@
-// This file tests the index after many entries were written.
+// This file tests whether the index contains the entries of a large import.
 
 package transfer
 
@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TestMakeIndexAfterMany tests that an existing index file includes the entries of an import, because a
-// hook has too little time to read them. It need not include a few entries, and a missing file is not
-// created.
+// TestMakeIndexAfterMany checks that an import of many entries updates an index file that exists, because a hook has
+// too little time to index them. The file need not contain an import of a few entries. If the file does not exist, it
+// is not created.
 func TestMakeIndexAfterMany(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
 	put := func(from, to int) (ops []oxbow.Op) {

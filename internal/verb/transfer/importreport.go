@@ -1,4 +1,4 @@
-// This file describes the answer of an import.
+// This file describes the result of an import.
 
 package transfer
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxShownStale is the number of stale entries that a report names. An entry is stale if the file from which the entry
-// was imported no longer contains it.
+// maxShownStale is the maximum number of stale entries that a report names. An entry is stale if the file from which
+// it was imported no longer contains it.
 const maxShownStale = 5
 
-// Report tells how many entries were, or would be, imported. It also lists the problems and the notes, by default only
-// one for each cause.
+// Report tells how many entries were, or would be, imported. It also lists the problems and notes, usually only one of
+// each kind.
 func (o ImportOut) Report() (r report.Report) {
 	shown := firstPerCause
 	if o.ListsAll {
@@ -61,8 +61,8 @@ func (o ImportOut) Report() (r report.Report) {
 	return r
 }
 
-// maxFirstNamesBytes is the maximum length of the first names, so that they and the number of others fit a line of
-// a terminal.
+// maxFirstNamesBytes is the maximum length of a list of names. The list and the number of further names must fit a
+// line of a terminal.
 const maxFirstNamesBytes = 45
 
 // addFirstNamesNote adds a note with the names of the first entries that were added or updated.
@@ -99,7 +99,7 @@ func (o ImportOut) changeList() report.List {
 	return list
 }
 
-// addNamesNote adds a note with the names of entries. If there are many, it contains only the first.
+// addNamesNote adds a note with the names of entries. If there are many, the note contains only the first names.
 func addNamesNote(r *report.Report, what string, all []string) {
 	const manyStale = 20
 	if len(all) == 0 {
@@ -115,9 +115,9 @@ func addNamesNote(r *report.Report, what string, all []string) {
 	}
 }
 
-// variableParts matches the parts of a message that may differ between messages with the same cause: numbers and
-// quoted texts. For a quoted text after the word key or field, the match includes the word, because firstPerCause must
-// not ignore such texts.
+// variableParts matches parts of a message that may differ between messages with the same cause: numbers and quoted
+// texts. If the word key or field precedes a quoted text, the match includes this word, because firstPerCause must not
+// ignore such texts.
 var variableParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })

@@ -1,4 +1,4 @@
-// This file implements the export as a bundle of the Open Knowledge Format.
+// This file exports a bundle in the Open Knowledge Format.
 
 package transfer
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ExportBundle writes the selected entries to a new directory, as [exchange.ExportOKF] does. The field Output of in is
-// not used. The directory gets its final name only when it is complete.
+// ExportBundle writes the selected entries to a new directory (see [exchange.ExportOKF]). It ignores in.Output. The
+// directory gets its final name only when it is complete.
 func ExportBundle(
 	ctx context.Context,
 	w *verb.Workspace,

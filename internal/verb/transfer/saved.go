@@ -1,5 +1,4 @@
-// This file saves entries of a memory without a history before they are changed, because the
-// change cannot be undone.
+// This file saves entries before a change that cannot be undone because the memory has no history.
 
 package transfer
 
@@ -18,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SavedBeforeLoad is the prefix of file names for entries that a load removed from a home
-// without a history.
+// SavedBeforeLoad is the prefix of the names of files with entries that a load removed from a home without a history.
 const SavedBeforeLoad = "before-load"
 
 // SaveEntries exports the selected entries to a new file of the home whose name begins with stem. It

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenItems yields imported items with their secrets replaced. It adds their conversations to frames.
+// screenItems yields the items with their secrets replaced. It adds the conversations of the items to frames.
 func screenItems(
 	ctx context.Context,
 	s *verb.SecretPolicy,
@@ -40,8 +40,8 @@ func screenItems(
 	}
 }
 
-// screenItem returns an item with the secrets in its texts replaced. These are all texts that the import stores: the
-// texts of the entry, and the origin, ID and file name, from which the import makes labels and an alias.
+// screenItem replaces the secrets in all texts of an item that an import stores. These are the texts of the entry, and
+// the origin, the ID and the file name, which become labels and an alias.
 func screenItem(
 	ctx context.Context,
 	s *verb.SecretPolicy,

@@ -36,8 +36,8 @@ func TestItemsWithSecrets(t *testing.T) {
 	}
 }
 
-// TestStoredItemsWithSecrets imports an item with a secret in each text from which the import makes a part of the
-// entry, one text at a time. The store must not contain the secret.
+// TestStoredItemsWithSecrets imports items that contain a secret in one of their texts, one for each text that an
+// import stores. The store must not contain the secret.
 func TestStoredItemsWithSecrets(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	for part, set := range map[string]func(it *exchange.Item){

@@ -1,4 +1,4 @@
-// This file leaves entries out of files if the caller may not read them.
+// This file leaves out entries that the caller may not read when the memory is written to files.
 
 package transfer
 
@@ -11,9 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readableFilter restricts the filter f to the entries that the caller may read. Without this restriction, an agent
-// could read an entry in quarantine from the file that the verb writes. withheld is the number of entries that f
-// selects and the caller may not read.
+// readableFilter restricts a filter to the entries that the caller may read. Otherwise, an agent could read an entry
+// in quarantine from a file that the verb writes. withheld is the number of entries that were left out.
 func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Filter, withheld int, err error) {
 	on := oxbow.OnRequest(ctx)
 	keys := on.HeldLabels()
@@ -31,7 +30,7 @@ func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxb
 	return f, withheld, nil
 }
 
-// addWithheldNote reports the entries that were left out.
+// addWithheldNote adds a note about the entries that were left out.
 func addWithheldNote(r *report.Report, n int) {
 	if n > 0 {
 		r.AddNotef("%s", WithheldNote(n))

@@ -1,5 +1,5 @@
-// This file defines the arms of the measurement: kinds of prompts, with the result that is
-// counted for each.
+// This file defines the arms of the measurement. An arm is a kind of prompts, together with the result that is counted
+// for them.
 
 package inject
 
@@ -11,31 +11,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// Arm is one group of test prompts, such as questions that the memory can answer. Each arm has its own count of
-// matches.
+// Arm is a group of test prompts, such as questions that the memory can answer. The matches of each arm are counted
+// separately.
 type Arm string
 
-// Arms, with the result that is counted for each: prompts for which a right unit was shown,
-// prompts for which any unit was shown, or prompts for which a unit was shown again.
+// These are the arms. For each, the comment says which prompts it contains, and which result is counted as a match.
 const (
-	OwnQuestions Arm = "own" // question that the memory answers; counted: the right entry is shown
-	// Question that another memory of the set answers; counted: any entry is shown.
+	OwnQuestions Arm = "own" // questions that the memory can answer; match: the right entry is shown
+	// questions that only another memory of the set can answer; match: any entry is shown
 	ForeignQuestions Arm = "foreign"
-	WorkOrders       Arm = "orders" // work order; counted: any entry is shown
-	// Question about the memory's subjects without an answer; counted: a payload.
+	WorkOrders       Arm = "orders" // work orders; match: any entry is shown
+	// questions about subjects of the memory that it cannot answer; match: a payload is shown
 	UnanswerableQuestions Arm = "unanswerable"
-	// Prompt that was answered before, word for word; counted: a unit is shown again.
-	RepeatedPrompts    Arm = "again"
-	ParaphrasedPrompts Arm = "paraphrase" // such a prompt in other words; counted: a unit is shown again
-	// Like own, with another person's session joined to each; counted as in own.
+	// prompts that are repeated word for word; match: the same unit is shown again
+	RepeatedPrompts Arm = "again"
+	// prompts that are repeated in other words; match: the same unit is shown again
+	ParaphrasedPrompts Arm = "paraphrase"
+	// like own, with memories whose sessions are mixed with another person's
 	MixedSessions Arm = "switch"
-	// Like own, next to a session with 1,500 turns by others; counted as in own.
+	// like own, with memories that also contain a session with 1,500 turns by other people
 	LongSession Arm = "marathon"
-	// Like own, if only a tool printed the answer; counted: that output is shown.
+	// like own, with memories in which only the output of a tool contains the answer; match: this output is shown
 	ToolOutput Arm = "tool"
 )
 
-// Arms returns the arms in the order of a table.
+// Arms returns the arms in the order of the rows in a table.
 func Arms() []Arm {
 	return []Arm{
 		OwnQuestions,
@@ -50,14 +50,15 @@ func Arms() []Arm {
 	}
 }
 
-// RuleResult contains the results of a rule.
+// RuleResult contains the results of a single rule.
 type RuleResult struct {
 	Rule          string              `json:"rule"`
 	PayloadCounts map[Arm]*MatchCount `json:"arms"`
-	PointerCounts map[Arm]*MatchCount `json:"pointers"` // prompts that got a pointer, among the same prompts
+	// number of prompts for which a pointer is shown, among the same prompts
+	PointerCounts map[Arm]*MatchCount `json:"pointers"`
 	Day           DayCost             `json:"day"`
 
-	dayDecisions []Decision // decisions for the prompts of days
+	dayDecisions []Decision // decisions about the prompts of working days
 }
 
 func newRuleResult(rule string) *RuleResult {
@@ -68,13 +69,13 @@ func newRuleResult(rule string) *RuleResult {
 	return r
 }
 
-// addDecision counts an answer.
+// addDecision counts a decision about a prompt of the arm.
 func (r *RuleResult) addDecision(a Arm, d Decision, right map[string]bool) {
 	r.PayloadCounts[a].addPrompt(d.Answer == gate.AnswerPayload && (right == nil || d.hasRight(right)))
 	r.PointerCounts[a].addPrompt(d.Answer == gate.AnswerPointer && (right == nil || d.hasRight(right)))
 }
 
-// hasRight reports whether a unit of the decision is in right.
+// hasRight reports whether right contains a unit of the decision.
 func (d *Decision) hasRight(right map[string]bool) bool {
 	return slices.ContainsFunc(d.Units, func(id string) bool { return right[id] })
 }
@@ -87,8 +88,8 @@ type memoryBench struct {
 	results []*RuleResult
 }
 
-// withMemory creates a memory with the units of the store and calls fn with it. Afterwards it checks and closes the
-// memory. It fails if the memory cannot be created, if fn fails, or if the check finds damage.
+// withMemory creates a memory with the units of the store, and calls fn with it. Then it checks and closes the memory.
+// It returns an error if the memory cannot be created, if fn fails, or if the check finds damage.
 func (s *Store) withMemory(
 	ctx context.Context,
 	rules []Rule,
@@ -117,7 +118,7 @@ func (b *memoryBench) askAllRules(ctx context.Context, a Arm, prompt string, rig
 	return nil
 }
 
-// askAnswerable passes the questions that the store answers to the rules.
+// askAnswerable asks each rule the questions that the store can answer.
 func (b *memoryBench) askAnswerable(ctx context.Context, a Arm, asks []Question) error {
 	for _, q := range asks {
 		if q.Unanswerable || len(q.Right) == 0 {
@@ -130,9 +131,9 @@ func (b *memoryBench) askAnswerable(ctx context.Context, a Arm, asks []Question)
 	return nil
 }
 
-// measureRepeats measures how frequently a unit is shown a second time in a session. It asks each question in two new
-// sessions. In the first session it then repeats the question, and in the second session it asks a paraphrase. If the
-// first decision showed or named a unit, the second decision matches if it has one of the same units.
+// measureRepeats measures how often a unit is shown a second time in a session. It asks each question in two new
+// sessions. In the first session, it then repeats the question. In the second session, it then asks a paraphrase. If
+// the first decision shows a unit or points to it, and the second decision has one of the same units, this is a match.
 func (b *memoryBench) measureRepeats(ctx context.Context, asks []Question) error {
 	for _, q := range asks {
 		for i, r := range b.rules {

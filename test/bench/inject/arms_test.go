@@ -1,4 +1,4 @@
-// This file tests the scorer on cases whose counts were computed by hand.
+// This file tests the scorer with cases whose results were computed by hand.
 
 package inject
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// scripted is a conversation that returns the decisions of a list, one after another.
+// scripted is a session that returns the decisions in a list one after another.
 type scripted struct{ left []Decision }
 
 func (s *scripted) decide(context.Context, string) (Decision, error) {
@@ -37,7 +37,7 @@ func TestScorer(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		d                 Decision
-		own, any          int // counts for one prompt in each arm
+		own, any          int // expected number of matches of one prompt in the arm
 		ownPoint, anyPoin int
 	}{
 		{"silence", show(gate.AnswerSilence), 0, 0, 0, 0},
@@ -70,8 +70,7 @@ func TestScorer(t *testing.T) {
 	}
 }
 
-// TestScorerOfRepeats asks a question in two sessions: followed by the same question, and followed by
-// its paraphrase.
+// TestScorerOfRepeats asks a question in two sessions. It is followed by the same question, and by its paraphrase.
 func TestScorerOfRepeats(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -127,7 +126,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// TestWilson compares intervals with values from a table.
+// TestWilson compares confidence intervals with values in a table.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		count     MatchCount

@@ -1,4 +1,4 @@
-// This file measures working days: a realistic mixture of prompts as people write them.
+// This file measures working days. A working day is a realistic mixture of prompts.
 
 package inject
 
@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// DayCost is the cost of a day's prompts.
+// DayCost describes the text that a rule shows for the prompts of working days.
 type DayCost struct {
 	Prompts  int `json:"prompts"`
 	Payloads int `json:"payloads"`
 	Pointers int `json:"pointers"`
-	// mean tokens per prompt; tokens and times are only known for oxbow's rule
+	// mean number of tokens for a prompt (tokens and times are only known for oxbow's rule)
 	MeanTokens float64       `json:"tokens_mean"`
 	TokensP50  int           `json:"tokens_p50"`
 	TokensP99  int           `json:"tokens_p99"`
@@ -24,7 +24,7 @@ type DayCost struct {
 	TimeP99    time.Duration `json:"ns_p99"`
 }
 
-// summarizeDay summarizes the decisions for the prompts.
+// summarizeDay summarizes the decisions about the prompts of working days.
 func summarizeDay(ds []Decision) (d DayCost) {
 	var tokens []int
 	var took []time.Duration
@@ -56,9 +56,8 @@ func summarizeDay(ds []Decision) (d DayCost) {
 // promptsPerSession is the number of prompts in a session.
 const promptsPerSession = 25
 
-// dayPrompts returns the prompts of a day. Of a hundred prompts, 25 are acknowledgements, 40
-// are orders, 15 are pasted texts, 12 are questions that the memory cannot answer, and 8 are
-// questions that it can answer.
+// dayPrompts returns the prompts of a working day. 25 % are acknowledgements, 40 % are orders, 15 % are pasted texts,
+// 12 % are questions that the memory cannot answer, and 8 % are questions that it can answer.
 func dayPrompts(r *rand.Rand, own []Question, foreign []string) []string {
 	acks, work := splitAcknowledgements(workOrders())
 	asks := make([]string, len(own))
@@ -80,7 +79,7 @@ func dayPrompts(r *rand.Rand, own []Question, foreign []string) []string {
 	return day
 }
 
-// splitAcknowledgements separates acknowledgements, which are short, from orders.
+// splitAcknowledgements separates acknowledgements from orders. Acknowledgements are short.
 func splitAcknowledgements(all []string) (acks, work []string) {
 	for _, o := range all {
 		if len([]rune(o)) < 16 {

@@ -1,5 +1,4 @@
-// This file generates a set of conversations between people and an agent. Each person
-// mentions facts that nobody else mentions.
+// This file generates conversations between people and an agent. Each person mentions facts that nobody else mentions.
 
 package inject
 
@@ -19,12 +18,13 @@ import (
 //go:embed corpus.txt
 var corpusText string
 
-// corpus contains the building blocks of conversations.
+// corpus contains the texts and words from which conversations are generated.
 type corpus struct {
-	personalWords map[string][]string // words that each belong to one person
-	sharedWords   map[string][]string // words that everybody may use
-	facts         [][]string          // statement, reply, question, and a question without an answer
-	filler        [][]string          // statement and reply
+	personalWords map[string][]string // lists of words, of which each word is used by a single person
+	sharedWords   map[string][]string // lists of words that all persons may use
+	// each consists of a statement, a reply, a question, and a question without an answer
+	facts  [][]string
+	filler [][]string // each consists of a statement and a reply
 }
 
 // parseCorpus parses the forms and lists. It ignores lines without a known form.
@@ -50,7 +50,7 @@ func parseCorpus(text string) corpus {
 	return c
 }
 
-// Size of the generated set.
+// These constants determine the size of the generated set.
 const (
 	personCount     = 8
 	turnsPerPerson  = 150
@@ -58,7 +58,7 @@ const (
 	factsPerForm    = 3
 )
 
-// Generate yields the stores of people. Equal seeds give equal conversations.
+// Generate yields the stores of several people. The same seed always results in the same conversations.
 func Generate(seed uint64) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		c := parseCorpus(corpusText)
@@ -70,7 +70,7 @@ func Generate(seed uint64) iter.Seq2[*Store, error] {
 	}
 }
 
-// generateStore returns the conversation of one person.
+// generateStore returns the store with the conversations of person n.
 func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
 	s := &Store{Name: fmt.Sprintf("person %d", n+1), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
@@ -100,9 +100,9 @@ func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
 	return s
 }
 
-// fillForm returns the parts of a form with words in place of the marks. For a list of personal words, the word is
-// number n, so that each person has other words. For a list of shared words, the word is random. The same mark gets
-// the same word in all parts.
+// fillForm returns the parts of a form with its marks replaced by words. For a list of personal words, this is word
+// number n, so that each person has different words. For a list of shared words, it is a random word. All parts have
+// the same word for the same mark.
 func (c *corpus) fillForm(form []string, n int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {

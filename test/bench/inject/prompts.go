@@ -1,5 +1,4 @@
-// This file has prompts that no memory can answer: acknowledgements, work orders, and pasted
-// texts.
+// This file provides prompts that no memory can answer: acknowledgements, work orders, and pasted texts.
 
 package inject
 

@@ -1,5 +1,4 @@
-// This file defines the rules that decide which block is shown for a prompt: oxbow's rule and the rules
-// of other systems.
+// This file defines the rules that decide what is shown for a prompt: oxbow's rule, and the rules of other systems.
 
 package inject
 
@@ -14,20 +13,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// Decision is the decision of a rule about a prompt.
+// Decision says what is shown for a prompt.
 type Decision struct {
 	Answer gate.AnswerKind
-	Units  []string      // IDs of the units that are shown or to which the pointer refers
-	Tokens int           // size of the text, only for oxbow, because the rules of other systems produce no text
-	Took   time.Duration // only for oxbow; includes the search
+	Units  []string // IDs of the units that are shown or to which the pointer refers
+	// number of tokens of the text (only for oxbow, because the rules of other systems produce no text)
+	Tokens int
+	Took   time.Duration // time for the decision including the search (only for oxbow)
 }
 
-// ruleSession is a session with a memory in which a rule decides.
+// ruleSession is a session in which a rule decides about prompts.
 type ruleSession interface {
 	decide(ctx context.Context, prompt string) (Decision, error)
 }
 
-// Rule decides which block is shown for a prompt.
+// Rule decides what is shown for a prompt.
 type Rule struct {
 	Name         string
 	startSession func(m *memory) ruleSession
@@ -36,13 +36,12 @@ type Rule struct {
 // OxbowRule is the name of oxbow's rule.
 const OxbowRule = "oxbow"
 
-// fixedThreshold is a threshold of the strength for all memories. With this floor, 5 % of the foreign questions in
-// LongMemEval's development half get a payload.
+// fixedThreshold is a minimum of the strength that is the same for all memories. With it, 5 % of the foreign questions
+// in LongMemEval's development half get a payload.
 const fixedThreshold = 2.36
 
-// Rules returns the rules that are compared. The last rule is oxbow's. Each other rule ranks by
-// BM25 and decides about each of the first three hits separately, without regard to earlier prompts
-// of the session.
+// Rules returns the rules that are compared. The last rule is oxbow's. All others rank by BM25, and decide about each
+// of the first three hits separately. They do not consider earlier prompts of the session.
 func Rules() []Rule {
 	var rules []Rule
 	for _, r := range []struct {
@@ -64,12 +63,12 @@ func Rules() []Rule {
 	)
 }
 
-// strength describes how well a unit matches according to BM25, for the rules of other systems.
+// strength describes how well a unit matches a prompt according to BM25. It is used by the rules of other systems.
 type strength struct {
 	matchedTerms int
 	bm25         float64
-	coverage     float64 // IDF sum of the matched terms ÷ IDF sum of all terms
-	hasRareTerm  bool    // it contains a term that at most 1 % of the entries contain
+	coverage     float64 // sum of the matched terms' IDF, divided by the sum of all terms' IDF
+	hasRareTerm  bool    // a matched term occurs in at most 1 % of the entries
 }
 
 func explainStrength(x *oxbow.Explanation) (s strength) {
@@ -89,7 +88,7 @@ func explainStrength(x *oxbow.Explanation) (s strength) {
 	return s
 }
 
-// combined is the original strength of oxbow's rule: coverage × √BM25, if at least two words match.
+// combined is the strength that oxbow's rule used originally: coverage × √BM25, if at least two words match.
 func (s strength) combined() float64 {
 	if s.matchedTerms < 2 {
 		return 0
@@ -97,7 +96,7 @@ func (s strength) combined() float64 {
 	return s.coverage * math.Sqrt(s.bm25)
 }
 
-// unitRule is a rule that only depends on one unit at a time.
+// unitRule is a rule that decides about each unit separately.
 type unitRule struct {
 	memory *memory
 	fires  func(m *memory, s strength) bool
@@ -118,7 +117,7 @@ func (r *unitRule) decide(ctx context.Context, prompt string) (Decision, error) 
 	return d, nil
 }
 
-// oxbowSession is a session in which oxbow decides. Its state records the shown text.
+// oxbowSession is a session in which oxbow's rule decides. Its state records the texts that were shown.
 type oxbowSession struct {
 	memory *memory
 	state  inject.ShownState
@@ -160,8 +159,8 @@ func (o *oxbowSession) decide(ctx context.Context, prompt string) (Decision, err
 	return d, nil
 }
 
-// calibrateThresholds computes the thresholds that depend on the memory: decoyThreshold, from the BM25 strengths of
-// the decoys, and the floor of oxbow's rule. It fails if the memory cannot be searched.
+// calibrateThresholds computes the thresholds that depend on the memory. These are decoyThreshold, from the BM25
+// strengths of the decoys, and the floor of oxbow's rule. If the memory cannot be searched, it returns an error.
 func (m *memory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.Decoys() {

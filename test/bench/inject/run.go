@@ -1,4 +1,4 @@
-// This file runs the measurement: every store of a set, every arm, every rule.
+// This file runs the measurement for all stores of a set, all arms and all rules.
 
 package inject
 
@@ -11,12 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// Options limit the measurement.
+// Options configure the measurement.
 type Options struct {
-	Stores        iter.Seq2[*Store, error] // iterated twice
-	ForeignCount  int                      // total number of foreign questions (0 means 1,000)
-	VariantStores int                      // number of stores that are also measured in other forms (0 means 20)
-	Progress      func(store string)       // called after each store if it is not nil
+	Stores       iter.Seq2[*Store, error] // stores of the set (the sequence is iterated twice)
+	ForeignCount int                      // number of foreign questions for all stores together (0 means 1,000)
+	// number of stores with which the arms of changed stores are measured (0 means 20)
+	VariantStores int
+	Progress      func(store string) // called after each store (may be nil)
 }
 
 // Result contains the results of the rules.
@@ -26,15 +27,14 @@ type Result struct {
 	Rows   []*RuleResult `json:"rows"`
 }
 
-// questionPool contains the answerable questions of all stores, and stores that serve as other
-// people.
+// questionPool contains the questions of all stores that can be answered, and stores that represent other people.
 type questionPool struct {
 	questions   []Question
 	storeCount  int
 	otherStores []*Store
 }
 
-// maxOtherStores is the number of stores that are kept in memory to serve as other people.
+// maxOtherStores is the maximum number of stores in memory that represent other people.
 const maxOtherStores = 12
 
 // Run runs the measurement.
@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}); err != nil {
 			return nil, err
 		}
-		// Select stores from all over the set.
+		// Select stores at equal distances in the set.
 		if (res.Stores+1)*o.VariantStores/p.storeCount > res.Stores*o.VariantStores/p.storeCount {
 			if err := p.runVariants(ctx, s, rules, res.Rows); err != nil {
 				return nil, err
@@ -84,8 +84,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-// gatherPool reads all stores. It returns their number, their answerable questions, and the first stores as stores of
-// other people. It fails if a store cannot be read.
+// gatherPool reads all stores. It returns their number, their questions that can be answered, and the first stores,
+// which represent other people. If a store cannot be read, it returns an error.
 func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {
@@ -104,9 +104,9 @@ func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
 	return p, nil
 }
 
-// foreignQuestions returns questions of other stores that store s cannot answer. It returns at most most questions,
-// taken at equal distances from all stores. The number n of the store shifts the selection, so that each store gets
-// different questions.
+// foreignQuestions returns questions of other stores that the store s cannot answer. It returns at most most
+// questions, which are taken from all stores at equal distances. The number n of the store shifts the selection, so
+// that each store gets different questions.
 func (p *questionPool) foreignQuestions(s *Store, n, most int) []string {
 	var texts []string
 	for _, a := range p.questions {
@@ -124,9 +124,9 @@ func (p *questionPool) foreignQuestions(s *Store, n, most int) []string {
 	return some
 }
 
-// runUnmodified measures the arms that need no change of the store: its own questions, foreign questions, work orders,
-// unanswerable questions, repeated prompts, and the prompts of a day. n is the number of the store and the seed of the
-// day.
+// runUnmodified measures the arms with an unchanged store: its own questions, foreign questions, work orders,
+// unanswerable questions, repeated prompts, and working days. n is the number of the store, and the seed of the
+// working day.
 func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []string, n int) error {
 	if err := b.askAnswerable(ctx, OwnQuestions, s.Asks); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []str
 	return b.runDay(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
 }
 
-// runVariants passes the questions of a store to the rules, with the store in its other forms.
+// runVariants measures the arms with changed stores.
 func (p *questionPool) runVariants(ctx context.Context, s *Store, rules []Rule, rows []*RuleResult) error {
 	var others []*Store
 	for _, o := range p.otherStores {
@@ -171,7 +171,7 @@ func (p *questionPool) runVariants(ctx context.Context, s *Store, rules []Rule, 
 			}
 		}
 	}
-	if s.In != inject.SourceNotes { // the output of tools is never a note
+	if s.In != inject.SourceNotes { // the output of a tool is never a note
 		return s.withAnswersAsToolOutput().
 			withMemory(ctx, rules, rows, func(b *memoryBench) error { return b.askAnswerable(ctx, ToolOutput, s.Asks) })
 	}

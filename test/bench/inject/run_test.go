@@ -1,4 +1,4 @@
-// This file tests the whole measurement on the generated set, and the set itself.
+// This file tests the whole measurement with the generated set, and the set itself.
 
 package inject
 
@@ -63,8 +63,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestForms tests the other forms of a store: units are added or moved to the output of a command, and
-// no other unit is lost.
+// TestForms checks the changed stores. Units are added, or moved to the output of a command, and no other unit is
+// lost.
 func TestForms(t *testing.T) {
 	var ss []*Store
 	for s := range few(2) {
@@ -94,7 +94,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestGenerate tests that the generated set is complete, and the same in each run.
+// TestGenerate checks that the generated set is complete and always the same.
 func TestGenerate(t *testing.T) {
 	var a, b []*Store
 	for s := range Generate(7) {
@@ -125,8 +125,8 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestPrompts tests that there are many orders, that none is repeated, and that none is a decoy,
-// because the prompts that calibrate a rule cannot measure it.
+// TestPrompts checks that there are many work orders and that none is repeated. None may be a decoy, because a prompt
+// that calibrates a rule cannot measure the rule.
 func TestPrompts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range gate.Decoys() {

@@ -17,7 +17,7 @@ import (
 // SetNames returns the names of the supported sets.
 func SetNames() []string { return []string{"longmemeval", "beam", "locomo"} }
 
-// ReadStores yields the stores of a source. It yields at most one error, as the last value.
+// ReadStores yields the stores of a set. If there is an error, it is the last element.
 func ReadStores(src *quality.Source) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		read := map[string]iter.Seq2[*Store, error]{
@@ -41,7 +41,7 @@ func ReadStores(src *quality.Source) iter.Seq2[*Store, error] {
 }
 
 // eachStore converts each value to a store with the function of, and yields the store. The second argument of the
-// function is the number of the value, from 1. An error is yielded as the last value.
+// function is the number of the value, counting from 1. If there is an error, it is the last element.
 func eachStore[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		n := 0
@@ -58,7 +58,7 @@ func eachStore[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2
 	}
 }
 
-// storeFromQuestion returns the haystack of a LongMemEval question.
+// storeFromQuestion returns a store with the haystack of a LongMemEval question.
 func storeFromQuestion(q *quality.Question, _ int) *Store {
 	s := &Store{Name: q.ID, In: inject.SourceSessions, Holds: map[string]bool{}}
 	ask := Question{
@@ -90,9 +90,9 @@ func storeFromQuestion(q *quality.Question, _ int) *Store {
 	return s
 }
 
-// addMessage adds a message to the store. A message of the user begins a new unit. Another message is added to the
-// reply of the last unit. The parameter first is the number of units before the session of the message, so that the
-// first message of a session always begins a new unit.
+// addMessage adds a message to the store. A message of the user begins a new unit. Any other message is added to the
+// reply of the last unit. However, the first message of a session always begins a new unit: first is the number of
+// units before the session.
 func (s *Store) addMessage(first int, role, text string) {
 	switch {
 	case role == "user":
@@ -105,11 +105,11 @@ func (s *Store) addMessage(first int, role, text string) {
 	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
 }
 
-// storeFromChat returns a BEAM chat as one session.
+// storeFromChat returns a store with a BEAM chat as its only session.
 func storeFromChat(c *quality.Chat, n int) *Store {
 	s := &Store{Name: fmt.Sprintf("chat %d", n), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
-	unit := map[int]string{} // by message ID
+	unit := map[int]string{} // units by message ID
 	for i, m := range c.Messages {
 		s.addMessage(0, m.Role, m.Text)
 		u := &s.Units[len(s.Units)-1]
@@ -137,8 +137,8 @@ func storeFromChat(c *quality.Chat, n int) *Store {
 	return s
 }
 
-// storeFromConversation returns a LoCoMo conversation with each turn as a note. Its adversarial questions
-// are about subjects of the conversation, but have no answer.
+// storeFromConversation returns a store with a LoCoMo conversation, in which each turn is a note. The adversarial
+// questions concern subjects of the conversation, but have no answer.
 func storeFromConversation(t *quality.Conversation, n int) *Store {
 	s := &Store{Name: fmt.Sprintf("talk %d", n), In: inject.SourceNotes}
 	s.Holds = map[string]bool{s.Name: true}

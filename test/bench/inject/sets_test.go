@@ -1,4 +1,4 @@
-// This file tests the conversion of public sets to stores.
+// This file tests how public sets are converted to stores.
 
 package inject
 
@@ -104,7 +104,7 @@ q2_abs of sessions holds [a]
 	}
 }
 
-// TestForeign tests that a store gets no foreign question that it can answer.
+// TestForeign checks that the foreign questions of a store are questions that it cannot answer.
 func TestForeign(t *testing.T) {
 	p := questionPool{
 		questions: []Question{

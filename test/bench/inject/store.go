@@ -1,5 +1,4 @@
-// This file defines a memory as a user would have it, and the questions that are asked about this
-// memory.
+// This file defines a realistic memory of a user, and the questions that are asked about it.
 
 package inject
 
@@ -20,47 +19,47 @@ import (
 // Store is a memory and its questions.
 type Store struct {
 	Name  string
-	In    string // inject.InSessions if a unit is a turn, inject.InNotes if it is an entry
+	In    string // inject.SourceSessions if a unit is a turn, inject.SourceNotes if it is a note
 	Units []Unit
 	Asks  []Question
-	Holds map[string]bool // sources of the units; a question with none of these sources is foreign
+	Holds map[string]bool // sources of the units (a question from other sources is foreign)
 }
 
-// Unit is the smallest part that can be shown: a person's text and the reply, or a note.
+// Unit is the smallest part of a memory that can be shown: a message of a person and the reply, or a note.
 type Unit struct {
 	ID      string
 	Session string
-	Prompt  string // or the text of a note
+	Prompt  string // message of the person, or text of the note
 	Reply   string
-	Printed string // end of the output of a failed command (may be "")
+	Printed string // end of the output of a failed command (may be empty)
 	Time    time.Time
 }
 
-// Question is a question.
+// Question is a question about a store.
 type Question struct {
 	Text         string
-	Right        map[string]bool // IDs of the units that answer it
-	From         []string        // sources of these units, as in Holds
-	Unanswerable bool            // the store covers the subject, but has no answer
+	Right        map[string]bool // IDs of the units that contain the answer
+	From         []string        // sources of these units (see Store.Holds)
+	Unanswerable bool            // the question concerns a subject of the store, but has no answer
 }
 
-// clientName is the client name of all turns.
+// clientName is the name of the client to which all turns belong.
 const clientName = "claude"
 
-// memory is an open memory with the units of a store.
+// memory is an open memory that contains the units of a store.
 type memory struct {
 	*oxbow.Memory
 	source         inject.MemorySource
-	unitIDs        map[string]string // IDs of the units by the names of their entries
-	decoyThreshold float64           // 98th percentile of the BM25 strengths of the decoys
+	unitIDs        map[string]string // IDs of the units by entry name
+	decoyThreshold float64           // 98th percentile of the decoys' BM25 strengths
 
-	lastHits struct { // hits of the last prompt
+	lastHits struct { // hits for the last prompt
 		prompt string
 		found  []oxbow.Hit
 	}
 }
 
-// openMemory creates the memory. The caller must close it.
+// openMemory creates a memory with the units of the store. The caller must close it.
 func (s *Store) openMemory(ctx context.Context) (*memory, error) {
 	now := time.Unix(0, 0)
 	if len(s.Units) > 0 {
@@ -94,8 +93,8 @@ func (m *memory) putNotes(ctx context.Context, units []Unit) error {
 	return m.Apply(ctx, ops...)
 }
 
-// putTurns reports the units like a client. Sessions get numbers as names, because the
-// original names in LongMemEval reveal which sessions contain an answer.
+// putTurns reports the units to the memory like a client. The names of sessions are numbers, because the original
+// names in LongMemEval reveal which sessions contain an answer.
 func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 	m.source.Filter = session.TurnFilter
 	var events []session.Event
@@ -121,13 +120,14 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 	return nil
 }
 
-// sessionEvents returns the events that a client reports for the unit.
+// sessionEvents returns the events that a client would report for the unit.
 func (u *Unit) sessionEvents(name, turn string) []session.Event {
 	e := session.Event{Client: clientName, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e
 	call := e
-	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt // "" if the chat begins with a message of the program
+	// a chat that begins with a message of the program has no prompt
+	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt
 	es := []session.Event{prompt}
 	if u.Printed != "" {
 		call.Kind = session.KindCall
@@ -149,8 +149,8 @@ func (u *Unit) sessionEvents(name, turn string) []session.Event {
 // maxShownUnits is the maximum number of units that are shown for a prompt.
 const maxShownUnits = 3
 
-// recallByBM25 returns the first hits for a prompt by BM25 only, without the additions of the
-// default ranking, with explanations.
+// recallByBM25 returns the first hits for a prompt, including explanations. It ranks by BM25 only, without the
+// additions of the default ranking.
 func (m *memory) recallByBM25(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
 	if m.lastHits.prompt == prompt && prompt != "" {
 		return m.lastHits.found, nil

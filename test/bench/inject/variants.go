@@ -9,11 +9,11 @@ import (
 )
 
 // interleaveSessions mixes the sessions of two stores, so that each session begins with one subject and continues with
-// another. If s has only one session, interleaveSessions inserts pieces of the other store's session into that session.
+// another. If s has only one session, parts of the other store's session are inserted into it.
 func (s *Store) interleaveSessions(o *Store) *Store {
 	j := *s
 	j.Units = nil
-	const piece = 4 // consecutive units of one store
+	const piece = 4 // number of consecutive units of the same store
 	left := o.Units
 	for i, u := range s.Units {
 		j.Units = append(j.Units, u)
@@ -33,11 +33,12 @@ func (s *Store) interleaveSessions(o *Store) *Store {
 	return &j
 }
 
-// longSessionTurns is the number of turns in the long session.
+// longSessionTurns is the number of turns in the session that withLongSession adds.
 const longSessionTurns = 1500
 
-// withLongSession returns a copy of the store with an additional session of longSessionTurns turns by other people,
-// which begins an hour before the first unit of the store. If the others have too few turns, their turns are repeated.
+// withLongSession returns a copy of the store with an additional session, which consists of longSessionTurns turns by
+// other people. It begins an hour before the first unit of the store. If the other stores have too few turns, the
+// turns are repeated.
 func (s *Store) withLongSession(others []*Store) *Store {
 	j := *s
 	j.Units = append([]Unit(nil), s.Units...)
@@ -59,8 +60,8 @@ func (s *Store) withLongSession(others []*Store) *Store {
 	return &j
 }
 
-// withAnswersAsToolOutput returns the store with each answering unit replaced by a unit in which only a
-// failed command printed the text.
+// withAnswersAsToolOutput returns a copy of the store in which the text of each unit with an answer is only the output
+// of a failed command.
 func (s *Store) withAnswersAsToolOutput() *Store {
 	right := map[string]bool{}
 	for _, a := range s.Asks {
@@ -79,7 +80,7 @@ func (s *Store) withAnswersAsToolOutput() *Store {
 	return &j
 }
 
-// paraphrase returns a prompt with the second half of its words moved to the front.
+// paraphrase moves the second half of the words in a prompt to the front.
 func paraphrase(prompt string) string {
 	words := strings.Fields(strings.TrimRight(prompt, "?.! "))
 	half := len(words) / 2

@@ -17,7 +17,7 @@ func (c *MatchCount) addPrompt(in bool) {
 	}
 }
 
-// Share returns the share of matches, or 0 if nothing was counted.
+// Share returns the fraction of prompts that match. It is 0 if there are no prompts.
 func (c MatchCount) Share() float64 {
 	if c.Prompts == 0 {
 		return 0
@@ -25,8 +25,8 @@ func (c MatchCount) Share() float64 {
 	return float64(c.Matches) / float64(c.Prompts)
 }
 
-// ConfidenceInterval returns Wilson's 95 % interval of the share (Wilson, Probable inference, 1927),
-// which assumes independent prompts. It returns 0 and 1 if nothing was counted.
+// ConfidenceInterval returns Wilson's 95 % confidence interval of the share (Wilson, Probable inference, 1927). It
+// assumes that the prompts are independent. If there are no prompts, the interval is from 0 to 1.
 func (c MatchCount) ConfidenceInterval() (low, high float64) {
 	if c.Prompts == 0 {
 		return 0, 1

@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// Patience is the maximum duration of every wait, about ten times the longest wait on a quiet machine.
+// Patience is the maximum time that any wait takes. It is about ten times the longest wait on a quiet machine.
 const Patience = 3 * time.Minute
 
-// Profile returns a directory for a browser's data. The test does not fail if processes of a killed
-// browser still write to the directory.
+// Profile returns a directory for the data of a browser. If the browser is killed, some of its processes may still
+// write to the directory, which does not fail the test.
 func Profile(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "oxbow-chromium-")
@@ -35,7 +35,7 @@ func Profile(t *testing.T) string {
 	return dir
 }
 
-// Kill kills a browser, like kill -9, and waits until it has ended.
+// Kill kills a browser, like kill -9, and waits until the browser has ended.
 func Kill(t *testing.T, browser context.Context) {
 	t.Helper()
 	gone := chromedp.FromContext(browser).Browser.LostConnection
@@ -49,15 +49,15 @@ func Kill(t *testing.T, browser context.Context) {
 	}
 }
 
-// Start starts a browser that stores the browser's data in the directory profile, and returns the first tab. The
-// browser ends with the test.
+// Start starts a browser whose data is in the directory profile, and returns its first tab. The browser ends with the
+// test.
 func Start(t *testing.T, profile string) context.Context {
 	t.Helper()
 	path := testenv.Program(t, "chromium", "apt install chromium")
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Flag("headless", "new"),
-		chromedp.Flag("no-sandbox", true)) // containers do not allow the sandbox
+		chromedp.Flag("no-sandbox", true)) // the sandbox does not work in containers
 	ctx, cancel := context.WithTimeout(context.Background(), 2*Patience)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, flags...)
@@ -70,7 +70,7 @@ func Start(t *testing.T, profile string) context.Context {
 	return ctx
 }
 
-// Tab opens another tab of the same browser.
+// Tab opens another tab of the browser.
 func Tab(t *testing.T, browser context.Context) context.Context {
 	t.Helper()
 	ctx, quit := chromedp.NewContext(browser)
@@ -81,7 +81,8 @@ func Tab(t *testing.T, browser context.Context) context.Context {
 	return ctx
 }
 
-// Do runs actions in a tab. If an action fails or takes too long, Do fails the test.
+// Do executes actions in a tab. It fails the test if an action fails or takes longer than Patience. what describes the
+// actions in the message.
 func Do(t *testing.T, tab context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, Patience)

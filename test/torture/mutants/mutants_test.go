@@ -1,4 +1,4 @@
-// Tests that each mutant still finds its place.
+// This file tests that the text that each mutant replaces still exists.
 
 package mutants
 

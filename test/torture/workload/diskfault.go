@@ -1,4 +1,4 @@
-// This file defines deliberate faults of the disk, to prove that the campaigns notice them.
+// This file defines faults of the disk, which prove that the campaigns find them.
 
 package workload
 
@@ -12,18 +12,18 @@ import (
 // DiskFault is a guarantee that a file system breaks.
 type DiskFault int
 
-// Disk faults. The name and the previous call determine the purpose of a sync.
+// These are the faults. The purpose of a sync is determined from the name of the file and the previous call.
 const (
 	Healthy      DiskFault = iota
 	NoAppendSync           // the sync after an appended record does nothing
-	NoCutSync              // the sync after the truncation of a torn tail does nothing
+	NoCutSync              // the sync after an incomplete record was cut off does nothing
 	NoNewSync              // the sync of a new file before its rename does nothing
-	NoLostSync             // the sync of a torn tail that was kept aside does nothing
+	NoLostSync             // the sync of an incomplete record that is saved in a separate file does nothing
 	NoNameSync             // the sync of the store's directory does nothing
-	NoLostName             // the sync of the directory with torn tails does nothing
-	EarlySync              // a sync succeeds at once and is only done before the next write
-	NoLock                 // the lock excludes nobody
-	PlainRename            // a rename removes the old file first
+	NoLostName             // the sync of the directory with saved incomplete records does nothing
+	EarlySync              // a sync returns immediately, and takes place before the next write
+	NoLock                 // several processes can have the lock at the same time
+	PlainRename            // a rename first removes the file with the new name
 	NoTruncate             // a truncation does nothing
 )
 
@@ -49,14 +49,14 @@ func (b DiskFault) ignoresDirSync(name string) bool {
 	return (b == NoNameSync && name == ".") || (b == NoLostName && name != ".")
 }
 
-// runPostponedSyncs does the syncs that were postponed.
+// runPostponedSyncs syncs the files whose syncs were postponed.
 func (f *FS) runPostponedSyncs() error {
 	f.mu.Lock()
 	late := f.postponedSyncs
 	f.postponedSyncs = nil
 	f.mu.Unlock()
 	for _, file := range late {
-		// Ignore the error: the file may have been closed meanwhile.
+		// Ignore the error, because the file may have been closed in the meantime.
 		_ = file.Sync()
 	}
 	return nil

@@ -1,5 +1,5 @@
-// This file implements the file system for a tested store. The file system counts calls and open
-// handles, pauses between two calls to let another process run, and has the faults of the setup.
+// This file implements the file system of a tested store. It counts calls and open files, calls a function between two
+// calls so that another process can run, and has the faults of the setup.
 
 package workload
 
@@ -22,54 +22,52 @@ const StoreFile = "m.oxbow"
 // between runs of a campaign.
 func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 
-// DependsOnScript reports whether the content of the named file depends on the script. This is true of
-// all files except lock files, because they begin with a random identity. Disks without such
-// a file occur in many scripts.
+// DependsOnScript reports whether the content of the file depends on the script. This is true of all files except lock
+// files, which begin with a random identity. Disks with only lock files occur in many scripts.
 func DependsOnScript(name string) bool { return !IsLock(name) }
 
-// IsSnapshot reports whether name is the name of the store's snapshot.
+// IsSnapshot reports whether name is the name of the snapshot of the store.
 func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
 
-// SnapshotSeed reports whether the script of a seed writes snapshots. Three of four do.
+// SnapshotSeed reports whether the script of a seed writes snapshots. Three out of four scripts do.
 func SnapshotSeed(seed uint64) bool { return seed%16/4 != 3 }
 
-// IsTornTail reports whether name is the name of a torn tail that the store has put aside.
+// IsTornTail reports whether name is the name of a file in which the store has saved an incomplete record.
 func IsTornTail(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
-// Setup describes how the tested store differs from a store in real use. The zero Setup is a
-// healthy store.
+// Setup describes how the tested store differs from a store in real use. The zero Setup is a store without faults.
 type Setup struct {
-	DiskFault  DiskFault // fault of the file system below
-	SmallSteps bool      // free space grows in small steps: see FS.FreeSpace
+	DiskFault  DiskFault // fault of the disk
+	SmallSteps bool      // free space at the end of a file grows in small steps (see FS.FreeSpace)
 	NoNote     bool      // writes to the lock file are discarded
-	Snapshots  bool      // each close after a change writes the store's snapshot
+	Snapshots  bool      // closing the store after a change writes the snapshot
 }
 
-// FS is a file system with a hook before every call that changes something or uses a lock. FS is
-// safe for concurrent use, but Before must only be set while no process uses the FS.
+// FS is a file system that calls a function before every call that changes something or uses a lock. FS is safe for
+// concurrent use, but Before must be set only while no process uses the FS.
 type FS struct {
 	vfs.FS
 	setup Setup
 
-	// Before, if not nil, is called before each such call.
+	// Before is called before each such call. It may be nil.
 	Before func()
 
-	// Hide, if not nil, reports whether a file cannot be opened.
+	// IsHidden reports whether a file cannot be opened. It may be nil.
 	IsHidden func(name string) bool
 
 	mu             sync.Mutex // guards the following fields
-	openFiles      int        // open files
-	openLocks      int        // open locks
-	postponedSyncs []vfs.File // files with a postponed sync: see EarlySync
-	isFull         bool       // see SetFull
+	openFiles      int        // number of open files
+	openLocks      int        // number of open locks
+	postponedSyncs []vfs.File // files whose sync is postponed (see EarlySync)
+	isFull         bool       // the disk is full (see SetFull)
 }
 
 // NewFS returns a file system on top of fsys, with the faults of the setup.
 func NewFS(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
 
-// FreeSpace returns the sizes of a log's free space, or 0 for the defaults. With the
-// defaults, most bytes of a small store are free space, and the time for an image grows with
-// its size. So most campaigns use small steps, which run the same code.
+// FreeSpace returns the sizes of a log's free space, or 0 for the defaults. With the defaults, most bytes of a small
+// store are free space, and an image takes longer if it is larger. Therefore most campaigns use small steps, with
+// which the same code runs.
 func (f *FS) FreeSpace() (step, reserve int64) {
 	if f.setup.SmallSteps {
 		return 1 << 10, 512
@@ -77,7 +75,7 @@ func (f *FS) FreeSpace() (step, reserve int64) {
 	return 0, 0
 }
 
-// NextTemp implements [vfs.TempNumberer], so that each run of a script uses the same names.
+// NextTemp implements [vfs.TempNumberer]. It ensures that each run of a script uses the same names.
 func (f *FS) NextTemp() uint64 {
 	if t, ok := f.FS.(vfs.TempNumberer); ok {
 		return t.NextTemp()
@@ -92,15 +90,15 @@ func (f *FS) CountOpen() (files, locks int) {
 	return f.openFiles, f.openLocks
 }
 
-// SetFull makes the disk full or not. On a full disk, existing bytes can be overwritten, but
-// no file can be created or extended.
+// SetFull sets whether the disk is full. On a full disk, existing bytes can be overwritten, but no file can be created
+// or extended.
 func (f *FS) SetFull(full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.isFull = full
 }
 
-// fullDiskError returns the error of a full disk if the call needs room.
+// fullDiskError returns the error of a full disk if the call needs space, otherwise nil.
 func (f *FS) fullDiskError(op, name string, need bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,4 @@
-// The model of TestModel: every state that there ever was, in maps.
+// This file implements the model of TestModel. It stores every state of the entries in a map.
 
 package workload_test
 
@@ -11,28 +11,27 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// entries is one state.
+// entries is a state of the entries, by name.
 type entries map[string]oxbow.Entry
 
-// touch is what one op of a change did to a name.
+// touch is the effect of an op on the entry with a name.
 type touch struct {
 	name   string
-	before *oxbow.Entry // nil: it was not there
-	after  *oxbow.Entry // nil: it was removed
+	before *oxbow.Entry // entry before the op (nil if there was none)
+	after  *oxbow.Entry // entry after the op (nil if it was removed)
 }
 
-// change is one record of the log.
+// change is a change in the log.
 type change struct {
 	touches []touch
 	reverts []uint64
 }
 
-// history is the model. The change of number n is changes[n-1], and the state
-// it left is states[n].
+// history is the model. The change with number n is changes[n-1], and the state after it is states[n].
 type history struct {
 	states  []entries
 	changes []change
-	base    uint64 // what is before it was dropped by a compaction
+	base    uint64 // number of changes that a compaction has dropped
 	ids     uint64
 	opIDs   map[string]bool
 }
@@ -44,7 +43,7 @@ func newHistory() *history {
 func (h *history) last() uint64 { return uint64(len(h.changes)) }
 func (h *history) now() entries { return h.states[h.last()] }
 
-// draft is a change being made.
+// draft is a change that is being made.
 type draft struct {
 	h       *history
 	state   entries
@@ -77,7 +76,7 @@ func (d *draft) commit(reverts ...uint64) {
 	d.h.ids = d.ids
 }
 
-// apply is Apply.
+// apply makes the same change as the method Apply of a store.
 func (h *history) apply(opID string, ops ...oxbow.Op) error {
 	if opID != "" && h.opIDs[opID] {
 		return nil
@@ -125,14 +124,14 @@ func (h *history) apply(opID string, ops ...oxbow.Op) error {
 	return nil
 }
 
-// version is what Versions yields of one.
+// version is a version of an entry, as Versions yields it.
 type version struct {
 	seq uint64
-	e   *oxbow.Entry // nil: removed
+	e   *oxbow.Entry // entry (nil if it was removed)
 }
 
-// versions is Versions: what the log still says of a name, newest first, then
-// what a compaction kept.
+// versions returns the versions that Versions must yield: those in the log, newest first, then the version that a
+// compaction kept.
 func (h *history) versions(name string) []version {
 	var vs []version
 	for seq := h.last(); seq > h.base; seq-- {
@@ -148,7 +147,7 @@ func (h *history) versions(name string) []version {
 	return vs
 }
 
-// same compares what a person would compare: all but the version.
+// same reports whether two entries are equal except for their versions.
 func same(a, b *oxbow.Entry) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -157,7 +156,7 @@ func same(a, b *oxbow.Entry) bool {
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
 }
 
-// revert is Revert of changes in ascending order.
+// revert makes the same change as the method Revert of a store. The numbers are ascending.
 func (h *history) revert(seqs ...uint64) error {
 	for _, seq := range seqs {
 		if seq <= h.base || seq > h.last() {
@@ -187,8 +186,7 @@ func (h *history) revert(seqs ...uint64) error {
 			}
 		}
 	}
-	// Each name to which something is done is touched once, by what it was before
-	// and is after.
+	// Record each changed name once, with its entry before and after the revert.
 	back := d.state
 	d.state = maps.Clone(h.now())
 	for name := range ours {
@@ -202,7 +200,7 @@ func (h *history) revert(seqs ...uint64) error {
 	return nil
 }
 
-// undoable returns the numbers of the last n changes that can be undone, the newest first.
+// undoable returns the numbers of those of the last n changes that can be undone, the newest first.
 func (h *history) undoable(n int) []uint64 {
 	var found []uint64
 	undone := map[uint64]bool{}
@@ -221,7 +219,7 @@ func (h *history) undoable(n int) []uint64 {
 	return found
 }
 
-// restore is Restore.
+// restore makes the same change as the method Restore of a store.
 func (h *history) restore(name string, seq uint64) error {
 	for _, v := range h.versions(name) {
 		if v.seq > seq {
@@ -242,19 +240,19 @@ func (h *history) restore(name string, seq uint64) error {
 	return oxbow.ErrNotFound
 }
 
-// compact drops what is before the change.
+// compact drops the changes before the state base.
 func (h *history) compact(base uint64) {
 	d := h.draft()
 	d.commit()
 	h.base = base
 }
 
-// sorted returns a state as a store yields it.
+// sorted returns the entries of a state in the order in which a store yields them.
 func (es entries) sorted() []oxbow.Entry {
 	return slices.SortedFunc(maps.Values(es), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// holding returns the names of the entries that hold the word.
+// holding returns the names of the entries that contain the word.
 func (es entries) holding(word string) []string {
 	var names []string
 	for name, e := range es {

@@ -1,6 +1,5 @@
-// This file implements the model of a store. The model keeps the entries in a map, and the effect
-// of each change, so that each change can be undone. It follows the contract of the store, not its
-// code.
+// This file implements the model of a store. The model contains the entries, and the effect of each change, so that
+// changes can be undone. It follows the documented behaviour of a store, and not its code.
 
 package workload
 
@@ -15,7 +14,7 @@ import (
 
 // Model is the expected content of a store. The zero Model is an empty store.
 type Model struct {
-	entries        map[string]oxbow.Entry // by name (never modified in place)
+	entries        map[string]oxbow.Entry // entries by name (the map is never modified)
 	idCount        uint64                 // number of IDs assigned so far
 	seq            uint64                 // number of the last change
 	lastCompaction uint64                 // number of the last change that was a compaction
@@ -23,15 +22,15 @@ type Model struct {
 	opIDs          map[string]bool
 }
 
-// change is the effect of one change on each name: the entry before and after it, nil if
-// there is none.
+// change is the effect of a change on each name: the entry before the change and the entry after it. Each is nil if
+// there is no entry.
 type change struct {
 	seq    uint64
 	before map[string]*oxbow.Entry
 	after  map[string]*oxbow.Entry
 }
 
-// Clone returns a copy.
+// Clone returns a copy of the model.
 func (m *Model) Clone() *Model {
 	c := *m
 	c.entries = maps.Clone(m.entries)
@@ -46,14 +45,13 @@ func (m *Model) Seq() uint64 { return m.seq }
 // IDs returns the number of IDs assigned so far.
 func (m *Model) IDs() uint64 { return m.idCount }
 
-// Entries returns the entries in the order of their IDs. Times and sources are not part of
-// the model.
+// Entries returns the entries in the order of their IDs. The model does not contain times and sources.
 func (m *Model) Entries() []oxbow.Entry {
 	return slices.SortedFunc(maps.Values(m.entries), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Apply makes the changes. If Apply returns an error, it has made no change. If the op ID was used
-// before, Apply makes no change and returns nil.
+// Apply makes a change. If it returns an error, nothing is changed. If the op ID was used before, nothing is changed,
+// and it returns nil.
 func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	if opID != "" && m.opIDs[opID] {
 		return nil
@@ -145,7 +143,7 @@ func (m *Model) applyOp(op oxbow.Op) error {
 	return nil
 }
 
-// Remember adds or changes an entry like [oxbow.Memory.Remember].
+// Remember adds or changes an entry in the same way as [oxbow.Memory.Remember].
 func (m *Model) Remember(name, text string) error {
 	if e, ok := m.entries[name]; ok {
 		return m.Apply("", oxbow.Update{Name: name, Content: text, Aliases: e.Aliases, Labels: e.Labels})
@@ -153,7 +151,7 @@ func (m *Model) Remember(name, text string) error {
 	return m.Apply("", oxbow.Add{Name: name, Content: text})
 }
 
-// LastUndoable returns the last change that can be undone without a conflict, or 0.
+// LastUndoable returns the number of the last change that can be undone without a conflict, or 0.
 func (m *Model) LastUndoable() uint64 {
 	if n := len(m.changes); n > 0 {
 		return m.changes[n-1].seq
@@ -161,7 +159,7 @@ func (m *Model) LastUndoable() uint64 {
 	return 0
 }
 
-// Revert undoes the change that LastUndoable returned. The undo can itself be undone.
+// Revert undoes the change that LastUndoable returned. The revert can be undone as well.
 func (m *Model) Revert(seq uint64) error {
 	n := len(m.changes)
 	if n == 0 || m.changes[n-1].seq != seq {
@@ -184,9 +182,8 @@ func (m *Model) Revert(seq uint64) error {
 	return nil
 }
 
-// Compact records a compaction, which is a change that affects no entry. Changes before the
-// compaction can no longer be undone, so the model need not know how much of the history was
-// dropped.
+// Compact records a compaction, which is a change that affects no entry. Earlier changes can no longer be undone.
+// Therefore the model need not know which part of the history was dropped.
 func (m *Model) Compact() {
 	m.seq++
 	m.lastCompaction = m.seq

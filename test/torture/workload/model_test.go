@@ -1,5 +1,5 @@
-// A machine that does the same things to the store and to the model, in any
-// order, by two openers, with crashes.
+// This file makes random changes of a store and of a model, and compares them. Two processes use the store, and
+// crashes occur.
 
 package workload_test
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// machine is two openers of one disk, and the model.
+// machine consists of two memories on the same disk, and the model.
 type machine struct {
 	ctx    context.Context
 	disk   *crashfs.Disk
@@ -29,8 +29,8 @@ type machine struct {
 	h      *history
 	now    time.Time
 	random io.Reader
-	times  []time.Time // of the changes
-	ids    int         // op ids used
+	times  []time.Time // times of the changes
+	ids    int         // number of op IDs that were used
 }
 
 func TestModel(t *testing.T) {
@@ -72,7 +72,7 @@ func (m *machine) open(t *rapid.T, i int) {
 	m.ms[i] = mem
 }
 
-// any returns one of the two openers.
+// any returns one of the two memories at random.
 func (m *machine) any(t *rapid.T) *oxbow.Memory { return m.ms[rapid.IntRange(0, 1).Draw(t, "opener")] }
 
 var (
@@ -94,8 +94,7 @@ func text(t *rapid.T) string {
 	return s + fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "number"))
 }
 
-// agree sees that the store returned what the model says, and takes down the
-// time of the change.
+// agree checks that the store returned the same error as the model. It records the time of the change.
 func (m *machine) agree(t *rapid.T, what string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) {
@@ -106,7 +105,7 @@ func (m *machine) agree(t *rapid.T, what string, got, want error) {
 	}
 }
 
-// check compares what both openers answer with the model.
+// check compares the content of both memories with the model.
 func (m *machine) check(t *rapid.T) {
 	want := m.h.now().sorted()
 	for i, mem := range m.ms {
@@ -177,7 +176,7 @@ func op(t *rapid.T) oxbow.Op {
 	return oxbow.Remove{Name: name}
 }
 
-// batch applies several changes, now and then under an op id, new or used.
+// batch makes several changes at once. It sometimes uses an op ID, which may be new or used before.
 func (m *machine) batch(t *rapid.T) {
 	ops := rapid.SliceOfN(rapid.Custom(op), 1, 3).Draw(t, "ops")
 	id := ""
@@ -189,7 +188,7 @@ func (m *machine) batch(t *rapid.T) {
 	m.agree(t, fmt.Sprintf("Apply(%+v)", ops), m.any(t).Apply(oxbow.WithOpID(m.ctx, id), ops...), m.h.apply(id, ops...))
 }
 
-// cas changes an entry at a version that may be past.
+// cas changes an entry if it has a certain version, which may be outdated.
 func (m *machine) cas(t *rapid.T) {
 	if m.h.last() == 0 {
 		t.Skip("there is no version yet")
@@ -202,7 +201,7 @@ func (m *machine) cas(t *rapid.T) {
 	m.agree(t, fmt.Sprintf("Apply(%+v)", u), m.any(t).Apply(m.ctx, u), m.h.apply("", u))
 }
 
-// recall compares a search with looking at every entry.
+// recall compares the result of a search with a check of every entry.
 func (m *machine) recall(t *rapid.T) {
 	word := wordGen.Draw(t, "word")
 	q := oxbow.Query{Text: word, Limit: oxbow.MaxLimit}
@@ -311,7 +310,7 @@ func (m *machine) restore(t *rapid.T) {
 	m.agree(t, fmt.Sprintf("Restore(%q, %d)", name, seq), err, want)
 }
 
-// compact drops what is older than one of the changes.
+// compact drops the history before one of the changes.
 func (m *machine) compact(t *rapid.T) {
 	if m.h.last() <= m.h.base {
 		t.Skip("there is nothing to drop")
@@ -336,7 +335,7 @@ func (m *machine) compact(t *rapid.T) {
 	m.h.compact(keep - 1)
 }
 
-// first returns the change of that number.
+// first returns the change with this number.
 func (m *machine) first(t *rapid.T, seq uint64) oxbow.Change {
 	for c, err := range m.ms[0].Log(m.ctx) {
 		if err != nil {
@@ -358,8 +357,8 @@ func (m *machine) reopen(t *rapid.T) {
 	m.open(t, i)
 }
 
-// crash ends the machine. All was acknowledged, so all of it is on every disk
-// that may be left.
+// crash crashes the machine. All changes were acknowledged, so that each possible state of the disk must contain all
+// of them.
 func (m *machine) crash(t *rapid.T) {
 	m.disk.Stop()
 	n := rapid.IntRange(0, 30).Draw(t, "image")
@@ -376,9 +375,9 @@ func (m *machine) crash(t *rapid.T) {
 	m.open(t, 1)
 }
 
-// end looks for faults where nobody has asked yet.
+// end checks everything that no earlier step has checked.
 func (m *machine) end(t *rapid.T) {
-	// A crash may have torn the seal, which the next change cuts off.
+	// A crash may have damaged the commit mark, which the next change cuts off.
 	m.agree(t, "Apply()", m.ms[0].Apply(m.ctx, oxbow.Add{Name: "last", Content: "at the end"}),
 		m.h.apply("", oxbow.Add{Name: "last", Content: "at the end"}))
 	m.check(t)
@@ -396,9 +395,8 @@ func (m *machine) end(t *rapid.T) {
 	}
 }
 
-// aliasesOf draws aliases that only the entry of this name has. A restored entry loses the
-// aliases that another one has meanwhile, which the model does not follow; tests of the log
-// store do.
+// aliasesOf draws aliases that only the entry with this name may have. A restored entry loses aliases that another
+// entry has got since. The model does not implement this; tests of the log store check it.
 func aliasesOf(t *rapid.T, name string) []string {
 	var own []string
 	for _, alias := range aliasGen.Draw(t, "aliases") {

@@ -1,5 +1,4 @@
-// This file runs single steps on a failing disk. The caller decides which outcomes are
-// allowed.
+// This file executes single steps on a failing disk. The caller decides which outcomes are allowed.
 
 package workload
 
@@ -11,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Outcomes are the possible contents of a store after steps, some of which have an unknown
-// outcome. It begins with one model.
+// Outcomes are the possible contents of a store after several steps, if the outcome of some steps is unknown. It
+// begins with a single model.
 type Outcomes struct {
 	Models []*Model
 }
 
-// DoStepAlone does only the step. undo is the change that a Revert undoes. For a compaction, it
-// returns the number of the change.
+// DoStepAlone executes a step without nested steps and checks. undo is the number of the change that a Revert undoes.
+// For a compaction, it returns the number of the change.
 func (w *World) DoStepAlone(st Step, undo uint64) (uint64, error) {
 	if st.Kind == Batch && st.OpID != "" {
 		w.lastBatch = &st
@@ -26,7 +25,7 @@ func (w *World) DoStepAlone(st Step, undo uint64) (uint64, error) {
 	return w.callStore(st, undo)
 }
 
-// LastUndoable returns the change that every model could undo, or 0.
+// LastUndoable returns the number of the change that can be undone in all models, or 0.
 func (o *Outcomes) LastUndoable() uint64 {
 	undo := o.Models[0].LastUndoable()
 	for _, m := range o.Models {
@@ -37,8 +36,8 @@ func (o *Outcomes) LastUndoable() uint64 {
 	return undo
 }
 
-// ApplyStep returns the models after the step, if the step succeeds in them. wants has the errors of
-// the models in which the step fails.
+// ApplyStep executes a step in each model. It returns the models in which the step succeeds, after the step, and the
+// errors of the other models.
 func (o *Outcomes) ApplyStep(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
 	for _, m := range o.Models {
 		n := m.Clone()
@@ -55,7 +54,7 @@ func (o *Outcomes) ApplyStep(w *World, st Step, undo, seq uint64) (next []*Model
 	return next, wants
 }
 
-// FilterMatching returns the models that match the entries.
+// FilterMatching returns the models that contain exactly these entries.
 func FilterMatching(ms []*Model, es []oxbow.Entry) []*Model {
 	var fit []*Model
 	for _, m := range ms {
@@ -89,7 +88,7 @@ func CompareModels(ms []*Model, es []oxbow.Entry) error {
 	return errors.Join(errs...)
 }
 
-// ModelStates returns the models as states with unknown times.
+// ModelStates returns a state for each model. Its times are unknown.
 func ModelStates(ms []*Model) []*State {
 	var ss []*State
 	for _, m := range ms {
@@ -101,7 +100,7 @@ func ModelStates(ms []*Model) []*State {
 // CollectEntries returns all entries of a store.
 func CollectEntries(s oxbow.Store) ([]oxbow.Entry, error) { return collect(s) }
 
-// Close closes the stores of all processes, which must not be used any more.
+// Close closes the stores of all processes. They must not be used any more.
 func (w *World) Close() error {
 	var errs []error
 	for _, p := range w.procs {

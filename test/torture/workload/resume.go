@@ -1,4 +1,4 @@
-// This file continues a script after a crash, or after the death of one process.
+// This file continues a script after a crash of the machine, or after a process was killed.
 
 package workload
 
@@ -12,15 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
-// KillAt kills process i at operation n of the disk.
+// KillAt lets process i be killed at operation n of the disk.
 func (w *World) KillAt(i, n int) {
 	w.killAtOp = n
 	w.Disk.KillAt(w.procs[i].fs.FS.(*crashfs.Process), n)
 }
 
-// ContinueAfterKill lets process i continue after the other process was killed. The store of process i must
-// be in one of the allowed states and must work. The store of a newly started process must meet the
-// same conditions.
+// ContinueAfterKill continues with process i after the other process was killed. Its store must be in one of the
+// allowed states, and must work. The same applies to the store of a new process.
 func (w *World) ContinueAfterKill(i int, allowed []*State) error {
 	m, err := w.Memory(i)
 	if err != nil {
@@ -38,8 +37,8 @@ func (w *World) ContinueAfterKill(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
-	// In between, a third process compacts. It replaces the file that the survivor has open, and
-	// also replaces the bytes after the file's end.
+	// A third process makes a compaction in the meantime. This replaces the file that process i has open, and also the
+	// bytes after the end of the file.
 	third := NewFS(w.Disk.Process(), w.setup)
 	m3, err := oxbow.Open(StoreFile, Options(third, w.clock.nextTime, w.rand))
 	if err != nil {
@@ -65,7 +64,7 @@ func (w *World) ContinueAfterKill(i int, allowed []*State) error {
 	if d := firstDifference(es, want); d != "" {
 		return fmt.Errorf("a third process: %s", d)
 	}
-	// The disk must contain the same.
+	// A new process must find the same entries.
 	fresh, err := oxbow.Open(StoreFile, Options(NewFS(w.Disk.Process(), w.setup), w.clock.nextTime, w.rand))
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
@@ -80,19 +79,19 @@ func (w *World) ContinueAfterKill(i int, allowed []*State) error {
 	return nil
 }
 
-// ResumeWorld returns a world with one process that opens the store on a disk.
+// ResumeWorld returns a world with a single process that opens the store on an existing disk.
 func ResumeWorld(d *crashfs.Disk, s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &Model{}}
-	// The clock starts an hour later, with fractions of nine digits, so that the lengths of
-	// records depend only on their contents.
+	// The clock starts an hour later. The fractions of a second have nine digits, so that the lengths of records
+	// depend only on their contents.
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
 	w.rand = seededReader(^s.Seed)
 	w.procs = []*proc{{fs: NewFS(d.Process(), setup)}}
 	return w
 }
 
-// OpenInAllowedState opens the store and checks that it is in one of the allowed states. The returned error may
-// be the error of a simulated crash.
+// OpenInAllowedState opens the store, and checks that it is in one of the allowed states. The error may be caused by a
+// simulated crash.
 func (w *World) OpenInAllowedState(allowed []*State) error {
 	m, err := w.Memory(0)
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file runs scripts: on a disk that may crash, with real stores, and with a clock and
-// random numbers that are the same in each run.
+// This file executes scripts with real stores, on a disk that may crash. The clock and the random numbers are the same
+// in each run.
 
 package workload
 
@@ -17,46 +17,46 @@ import (
 	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
-// State is the content of the store after an event. An event is a step that was done, was
-// refused, or had nothing to do.
+// State is the content of the store after an event. An event is a step that was done, was refused, or had nothing to
+// do.
 type State struct {
 	Model   *Model
-	Entries []oxbow.Entry // as returned by the store, including times
+	Entries []oxbow.Entry // entries as the store returned them, including times
 	Inner   bool          // the event happened in the middle of another step
 	Busy    bool          // the step was refused because another process had the lock
 }
 
-// World is a script that runs on a disk.
+// World is the environment in which a script is executed on a disk.
 type World struct {
 	Script      Script
 	Disk        *crashfs.Disk
-	AckedEvents int // number of completed events
+	AckedEvents int // number of events that have ended
 
-	// RecordsStates makes the run compare each event with the model, and keep the states. Without
-	// it, a run only performs the same operations.
+	// RecordsStates makes a run compare the store with the model after each event, and record the states. Otherwise, a
+	// run only executes the same operations.
 	RecordsStates bool
-	States        []*State // the first is the state before all events
-	InnerRanges   []int    // ranges of operations in the middle of another step, as pairs of first and last
+	States        []*State // recorded states (the first is the state before all events)
+	// ranges of operations in the middle of another step, as pairs of the first and the last operation
+	InnerRanges []int
 
 	setup        Setup
 	procs        []*proc
 	model        *Model
 	clock        *clock
 	rand         io.Reader
-	lastBatch    *Step // last Batch with an op ID
-	isCompacting bool  // the outer step of a nested step is a compaction
+	lastBatch    *Step // last Batch that has an op ID
+	isCompacting bool  // the step around the present nested step is a compaction
 
-	killAtOp int // operation at which a process is killed, or 0
+	killAtOp int // operation at which a process is killed (0 if none is)
 }
 
-// proc is one process.
+// proc is a process.
 type proc struct {
 	fs     *FS
-	memory *oxbow.Memory // nil if not open
+	memory *oxbow.Memory // nil if the memory is not open
 }
 
-// clock runs mostly forward. Its fractions of a second have varying numbers of digits, as in
-// real use.
+// clock advances most of the time. As in real use, the fractions of its seconds have different numbers of digits.
 type clock struct {
 	r   *rand.Rand
 	now time.Time
@@ -74,7 +74,7 @@ func (c *clock) nextTime() time.Time {
 	return c.now
 }
 
-// NewWorld returns the script at its beginning, on an empty disk.
+// NewWorld returns a world with an empty disk, in which the script has not begun.
 func NewWorld(s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: crashfs.New(nil), setup: setup, model: &Model{}}
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 2)), time.Unix(1776162225, 0)}
@@ -99,8 +99,8 @@ func (w *World) storeOptions(p *proc) *oxbow.Options {
 	return Options(p.fs, w.clock.nextTime, w.rand)
 }
 
-// Options returns options without waiting: a lock that another process holds is refused at
-// once.
+// Options returns options with which a store does not wait for a lock. If another process has the lock, a change is
+// refused immediately.
 func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options {
 	o := &oxbow.Options{FS: fsys, Clock: clock, Rand: random, LockWait: 1,
 		Source: oxbow.Source{Door: "torture"}}
@@ -113,25 +113,25 @@ func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options 
 	return o
 }
 
-// KeepSnapshots makes each close after a change write the snapshot, and limits the cache to
-// few entries.
+// KeepSnapshots changes the options so that closing the store after a change writes the snapshot. It also limits the
+// cache to a few entries.
 func KeepSnapshots(o *oxbow.Options) {
 	o.Cache = &oxbow.Cache{Bytes: 2 << 10}
 	setOption(o, "snapshotLeast", 1)
 }
 
-// KeepSnapshotsOpen makes a store write the snapshot in the background after nearly each
+// KeepSnapshotsOpen changes the options so that the store writes the snapshot in the background after almost every
 // change.
 func KeepSnapshotsOpen(o *oxbow.Options) { setOption(o, "tailLeast", 1) }
 
-// CompactEarly makes a store compact itself after a few changes.
+// CompactEarly changes the options so that the store compacts itself after a few changes.
 func CompactEarly(o *oxbow.Options) {
 	o.KeepChanges = 3
 	setOption(o, "compactLeast", 1)
 }
 
-// setOption sets an unexported field of the options that only tests use. It panics if the
-// options no longer have the field.
+// setOption sets an unexported field of the options that only tests use. If the options do not have the field, it
+// panics.
 func setOption(o *oxbow.Options, name string, n int64) {
 	f := reflect.ValueOf(o).Elem().FieldByName(name)
 	*(*int64)(f.Addr().UnsafePointer()) = n
@@ -143,7 +143,7 @@ func FromSnapshot(m *oxbow.Memory) bool {
 	return !state.FieldByName("base").IsNil()
 }
 
-// Memory returns the open store of a process. It opens the store if necessary.
+// Memory returns the memory of a process. If it is not open, Memory opens it.
 func (w *World) Memory(i int) (*oxbow.Memory, error) {
 	p := w.procs[i]
 	if p.memory == nil {
@@ -159,8 +159,8 @@ func (w *World) Memory(i int) (*oxbow.Memory, error) {
 // FS returns the file system of a process.
 func (w *World) FS(i int) *FS { return w.procs[i].fs }
 
-// Run does all steps, or stops when the disk stops or a process is killed. The error is a
-// broken guarantee; a crash is not an error.
+// Run executes all steps. It stops early if the disk stops or a process is killed. It returns an error if a guarantee
+// is violated, but not for a crash.
 func (w *World) Run() error {
 	for i := range w.procs {
 		if _, err := w.Memory(i); err != nil {
@@ -178,7 +178,7 @@ func (w *World) Run() error {
 	return nil
 }
 
-// isDeadProcessError reports whether err is the error of a call of a dead process.
+// isDeadProcessError reports whether the error was returned because the process was killed.
 func isDeadProcessError(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
@@ -191,7 +191,7 @@ func (w *World) ignoreCrash(err error) error {
 	return err
 }
 
-// Step does one step, and the step nested in it.
+// Step executes a step, including the step nested in it.
 func (w *World) Step(st Step) error {
 	st = w.resolveRetry(st)
 	if st.Inner == nil || st.Kind == Revert {
@@ -203,7 +203,7 @@ func (w *World) Step(st Step) error {
 	fired := false
 	fs.Before = func() {
 		calls++
-		// Calls after a crash only belong to error handling.
+		// Calls after a crash are only part of error handling.
 		dead := w.Disk.HasCrashed() || (w.killAtOp > 0 && w.Disk.CountOps() >= w.killAtOp)
 		if fired || dead {
 			return
@@ -233,8 +233,8 @@ func (w *World) Step(st Step) error {
 	return nil
 }
 
-// resolveRetry sets the operations and the op ID of a Retry, which repeats the last batch. A batch in the middle of
-// the Retry comes too late.
+// resolveRetry sets the operations and the op ID of a Retry, which repeats the last batch. A batch that is nested in
+// the Retry has no effect on it.
 func (w *World) resolveRetry(st Step) Step {
 	isOpen := st.Kind == Retry && st.OpID == ""
 	if isOpen && w.lastBatch != nil {
@@ -243,11 +243,10 @@ func (w *World) resolveRetry(st Step) Step {
 	return st
 }
 
-// readBetween lets the other process read in the middle of a step. The other process must see the state
-// before or the state after the step.
+// readBetween lets the other process read in the middle of a step. It must see the state before or after the step.
 func (w *World) readBetween(st Step) error {
 	if !w.RecordsStates {
-		// A read may update the reader's state, so do it in every run.
+		// Read in every run, because a read may change the state of the reader.
 		if m, err := w.Memory(st.Inner.Proc); err == nil {
 			_, _ = collect(m)
 		}
@@ -269,7 +268,7 @@ func (w *World) readBetween(st Step) error {
 	return nil
 }
 
-// doEvent does one step and, if RecordsStates is set, compares it with the model.
+// doEvent executes a step. If RecordsStates is set, it compares the outcome with the model.
 func (w *World) doEvent(st Step, inner bool) error {
 	st = w.resolveRetry(st)
 	if st.Kind == Batch && st.OpID != "" {
@@ -301,8 +300,8 @@ func (w *World) doEvent(st Step, inner bool) error {
 		}
 		busy = true
 	case w.isCompacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
-		// The step looked for the change before it took the lock, and found that the running
-		// compaction had already dropped the change.
+		// The step looked for the change before it acquired the lock, and found that the compaction in progress had
+		// already dropped the change.
 		busy = true
 	default:
 		want := w.expectedRevertError(next, st, undo)
@@ -317,7 +316,7 @@ func (w *World) doEvent(st Step, inner bool) error {
 	return w.recordState(st, inner, busy)
 }
 
-// callStore makes the call of a step. For a compaction, it returns the number of the change.
+// callStore calls the store as the step says. For a compaction, it returns the number of the change.
 func (w *World) callStore(st Step, undo uint64) (uint64, error) {
 	m, err := w.Memory(st.Proc)
 	if err != nil {
@@ -356,7 +355,7 @@ func (w *World) callStore(st Step, undo uint64) (uint64, error) {
 	return 0, err
 }
 
-// expectedError applies a step to a model and returns the error that the store should return.
+// expectedError executes a step in a model, and returns the error that the store should return.
 func (w *World) expectedError(m *Model, st Step) error {
 	return w.expectedRevertError(m, st, m.LastUndoable())
 }
@@ -381,7 +380,7 @@ func (w *World) expectedRevertError(m *Model, st Step, undo uint64) error {
 	return nil
 }
 
-// applyAcked applies an acknowledged step to the model.
+// applyAcked executes an acknowledged step in the model.
 func (w *World) applyAcked(st Step, seq uint64) {
 	if st.Kind == Compact {
 		if seq != 0 {
@@ -391,20 +390,19 @@ func (w *World) applyAcked(st Step, seq uint64) {
 		return
 	}
 	next := w.model.Clone()
-	// A step that changes nothing keeps the same model.
+	// If the step changes nothing, keep the model.
 	if w.expectedError(next, st) == nil && next.seq != w.model.seq {
 		w.model = next
 	}
 }
 
-// readByAll lets the processes read after an event, and calls fn with the entries that each process
-// sees. After every second event, only the process that acted reads, so that the remaining
-// processes have to catch up later. A read changes the state of a store, so all runs of a script
-// read in the same way.
+// readByAll lets processes read after an event, and calls fn with the entries that each process sees. After every
+// second event, only the process that acted reads, so that the others have to catch up later. A read changes the state
+// of a store, so that all runs of a script must read in the same way.
 func (w *World) readByAll(st Step, inner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.AckedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.procs {
-		// In the middle of another step, its process must not be used.
+		// A process must not be used while it executes a step.
 		mayRead := i == st.Proc || (all && !inner)
 		if p.memory == nil || !mayRead {
 			continue
@@ -417,12 +415,12 @@ func (w *World) readByAll(st Step, inner bool, fn func(i int, es []oxbow.Entry, 
 	return nil
 }
 
-// recordState compares the results of reads with the model, and keeps them.
+// recordState compares the entries that processes read with the model, and records the state.
 func (w *World) recordState(st Step, inner, busy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &State{Model: w.model, Inner: inner, Busy: busy}
-	// In the middle of another step, that step's record may be visible, unless the nested
-	// step was done: then the outer step has not begun to write.
+	// In the middle of another step, the record of that step may be visible already. This is not possible if the
+	// nested step was done, because then the outer step has not begun to write.
 	lax := inner && last.Model == w.model
 	err := w.readByAll(st, inner, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
@@ -451,15 +449,14 @@ func (w *World) recordState(st Step, inner, busy bool) error {
 	return nil
 }
 
-// AllowedStates returns the states that a crash may leave after acked events: the state after
-// these events, or that after the step in flight. acked is an index into the States of a
-// recorded run of the same script.
+// AllowedStates returns the states that a crash may leave after acked events: the state after these events, and the
+// state after the step in progress. acked is an index in the states that another run of the same script recorded.
 func AllowedStates(states []*State, acked int) []*State {
 	allowed := []*State{states[acked]}
 	if acked+1 < len(states) {
 		next := states[acked+1]
 		allowed = append(allowed, next)
-		// If a nested step did nothing, the outer step may have been in flight before it.
+		// If a nested step did nothing, the outer step may have been in progress before it.
 		hasDoneNothing := next.Inner && next.Model == states[acked].Model
 		if hasDoneNothing && acked+2 < len(states) {
 			allowed = append(allowed, states[acked+2])
@@ -479,7 +476,7 @@ func collect(s oxbow.Store) ([]oxbow.Entry, error) {
 	return es, nil
 }
 
-// describeDifference describes the first difference between the entries and the model, or returns "".
+// describeDifference describes the first difference between the entries and the model. It returns "" if there is none.
 func (m *Model) describeDifference(got []oxbow.Entry) string {
 	want := m.Entries()
 	for i, e := range got {
@@ -496,7 +493,7 @@ func (m *Model) describeDifference(got []oxbow.Entry) string {
 	return ""
 }
 
-// isSameInModel compares the fields that the model contains.
+// isSameInModel compares two entries by the fields that the model contains.
 func isSameInModel(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Version == b.Version && a.Content == b.Content &&
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)

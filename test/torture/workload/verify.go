@@ -1,5 +1,4 @@
-// This file checks the store after a crash: it must contain all acknowledged changes, and
-// must be usable.
+// This file checks the store after a crash. It must contain all acknowledged changes, and must be usable.
 
 package workload
 
@@ -16,22 +15,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Judge examines the disks that crashes of one script left. If the Judge has examined an equal
-// image before, it does not open the image again. It then only checks whether the image's state is
-// still allowed.
+// Judge examines the disks that the crashes of a script may have left. If it has examined an equal image before, it
+// does not open the image again, but only checks whether the state of the image is still allowed.
 type Judge struct {
-	Images       int // all images, including those recognized
-	Distinct     int // images that were examined, which differ in names or bytes
-	FromSnapshot int // examined stores that were opened from a snapshot
+	Images       int // number of all images, including those that are equal to earlier ones
+	Distinct     int // number of images that were examined
+	FromSnapshot int // number of examined stores that were opened from a snapshot
 
 	seed         uint64
 	setup        Setup
 	statesByHash map[uint64]*State        // state of each image, by its hash
-	finalEntries map[uint64][]oxbow.Entry // final entries of each disk after an examination, by its hash
+	finalEntries map[uint64][]oxbow.Entry // entries after the examination of each disk, by the hash of the disk
 }
 
-// NewJudge returns a judge of stores with that setup. The seed determines the clock and the
-// random numbers of its own changes.
+// NewJudge returns a judge for stores with this setup. The seed determines the clock and the random numbers for the
+// changes that the judge makes.
 func NewJudge(seed uint64, setup Setup) *Judge {
 	return &Judge{
 		seed:         seed,
@@ -41,15 +39,15 @@ func NewJudge(seed uint64, setup Setup) *Judge {
 	}
 }
 
-// ExamineSketch examines an image. The store must open, be in one of the allowed states, and accept three
-// more changes. After the store was opened again, it must contain these changes and pass the check.
-// Half of the stores are closed before they are opened again, which leaves a commit mark. Verdict
-// returns the state of the store. first reports whether no equal image was examined before.
+// ExamineSketch examines an image. The store must open, be in one of the allowed states, and accept three more
+// changes. After it was opened again, it must contain these changes and pass the check. Half of the stores are closed
+// before they are opened again, which leaves a commit mark. ExamineSketch returns the state of the store. first is
+// true if no equal image was examined before.
 func (j *Judge) ExamineSketch(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
 	j.Images++
 	sum := im.Sum(nil)
 	if st := j.statesByHash[sum]; st != nil {
-		// The image is known to be sound, but its state may be too old by now.
+		// An equal image was valid, but its state may not be allowed any more.
 		if slices.ContainsFunc(allowed, func(a *State) bool { return a.Model == st.Model }) {
 			return st, false, nil
 		}
@@ -109,8 +107,8 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// At this point, most disks differ only in torn tails that were kept aside. They are
-	// hidden from here on, so that one examination is enough for all such disks.
+	// At this point, most disks differ only in saved incomplete records. These files are hidden from here on, so that
+	// a single examination is enough for all such disks.
 	sum := crashfs.Sum(img, IsTornTail)
 	end, ok := j.finalEntries[sum]
 	if !ok {
@@ -126,7 +124,7 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	return st, nil
 }
 
-// openAndCheck opens the store, checks the store, and returns the entries.
+// openAndCheck opens and checks the store. It returns the entries.
 func (j *Judge) openAndCheck(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	fsys := NewFS(img, j.setup)
 	fsys.IsHidden = IsTornTail
@@ -155,8 +153,8 @@ func (j *Judge) openAndCheck(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, err
 	return got, nil
 }
 
-// isHarmless reports whether a crash may cause the problem: an interrupted rewrite leaves a
-// file that it did not rename.
+// isHarmless reports whether a crash may have caused the problem: an interrupted rewrite of the log leaves a file that
+// was not renamed.
 func isHarmless(p oxbow.Problem) bool {
 	return p.Offset == -1 && strings.HasPrefix(p.What, "a rewrite was interrupted and left ")
 }
@@ -190,8 +188,8 @@ func matchState(got []oxbow.Entry, last uint64, allowed []*State) (*State, error
 	)
 }
 
-// CompareEntries returns an error that describes the first difference between got and want, including
-// times. It returns nil if got and want are equal.
+// CompareEntries returns an error that describes the first difference between got and want, including times. It
+// returns nil if there is none.
 func CompareEntries(got, want []oxbow.Entry) error {
 	if d := firstDifference(got, want); d != "" {
 		return errors.New(d)
@@ -199,8 +197,8 @@ func CompareEntries(got, want []oxbow.Entry) error {
 	return nil
 }
 
-// firstDifference describes the first difference between got and want, or returns "". Times are compared if
-// want has times.
+// firstDifference describes the first difference between got and want. It returns "" if there is none. Times are
+// compared if want contains times.
 func firstDifference(got, want []oxbow.Entry) string {
 	for i := range got {
 		if i >= len(want) {
@@ -227,7 +225,7 @@ func firstDifference(got, want []oxbow.Entry) string {
 	return ""
 }
 
-// useStore makes three changes and returns the entries that the store then has.
+// useStore makes three changes, and returns the entries after them.
 func useStore(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
