@@ -142,6 +142,19 @@ var sabotages = []sabotage{
 		"changed-entry-dumped",
 		mdtreePackage + "TestDumpOfChangingStore",
 	},
+	{
+		"an edit while files are staged not noticed",
+		"",
+		"staged-change-not-checked",
+		mdtreePackage + "TestEditWhileWriting",
+	},
+	{
+		"a dump that moves files before its commit",
+		"",
+		"dump-finished-before-commit",
+		mdtreePackage + "TestCrashAnywhere",
+	},
+	{"a journal in team files followed", "", "foreign-journal-followed", "./internal/share/team TestForeignJournal"},
 
 	{"no lock, processes", "no-lock", "", "procs"},
 	{"no lock and no note, processes", "no-lock,no-note", "", "procs"},

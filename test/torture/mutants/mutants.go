@@ -49,7 +49,7 @@ var All = []Mutant{
 	{
 		"old-look-believed",
 		"internal/log/wal/lock.go",
-		"l.freeOffset.Store(-1) // forget earlier observations, because they may be outdated",
+		"l.freeOffset.Store(-1)",
 		"",
 	},
 	{"replaced-without-note", "internal/log/wal/rewrite.go", "if l.lock == nil || l.metaFile == nil {",
@@ -178,6 +178,11 @@ var All = []Mutant{
 		"return max(s.ModTime, s.ChangeTime) < x.settledTime", "return true"},
 	{"changed-entry-dumped", "internal/tree/mdtree/dumpplan.go",
 		"if e.Kind != out.kind || !hasSum {", "_ = hasSum\n\tif e.Kind != out.kind {"},
+	{"staged-change-not-checked", "internal/tree/mdtree/write.go",
+		"err = vfs.CheckUnchanged(s.fs, changes[i].path, changes[i].contentBefore())", "continue"},
+	{"dump-finished-before-commit", "internal/tree/mdtree/dump.go",
+		"if err := d.stage.Commit(j); err != nil {", "if err := d.finishChange(j); err != nil {"},
+	{"foreign-journal-followed", "internal/share/team/store.go", "NoJournal: true, Manual: true,", "Manual: true,"},
 }
 
 // FindMutant returns the mutant with the given name.
