@@ -11,50 +11,48 @@ import (
 	"time"
 )
 
-// A TakenAlias is an alias that was denied to an entry, or removed from it, because another entry
-// has the alias.
+// A TakenAlias is an alias that an entry did not get or had to give up, because another entry has it.
 type TakenAlias struct {
-	Name  string `json:"name"` // entry without the alias
+	Name  string `json:"name"` // entry that does not have the alias
 	Alias string `json:"alias"`
-	Owner string `json:"owner"` // entry that the word identifies, by name or alias
+	Owner string `json:"owner"` // entry that has the word as its name or alias
 }
 
 func (t TakenAlias) String() string {
 	return fmt.Sprintf("%q was stored without its alias %q, which means %q", t.Name, t.Alias, t.Owner)
 }
 
-// An AliasHolder is an entry as it would be after a change, for [SettleAliases].
+// An AliasHolder describes an entry as it would be after a change, for [SettleAliases].
 type AliasHolder struct {
 	Name    string
 	Aliases []string
-	IsNew   bool      // no entry had this name before the change
-	Had     []string  // aliases before the change
-	Created time.Time // zero means the time of the change
+	IsNew   bool      // The change creates the entry.
+	Had     []string  // aliases of the entry before the change
+	Created time.Time // creation time (zero means the time of the change)
 }
 
 // An AliasRule is the rule by which [SettleAliases] decides.
 type AliasRule int
 
 const (
-	// holderKeeps is the rule if entries come into a store: the entry that had the alias before the
-	// change keeps it. If no entry had the alias, the oldest entry gets it.
+	// holderKeeps is the rule for entries that are added to a store: an entry that had the alias before the change
+	// keeps it. If no entry had it, the oldest entry gets it.
 	holderKeeps AliasRule = iota
 
-	// OldestKeeps is the rule if two stores are merged, because the result must not depend on the
-	// store in which the merge happens: the oldest entry keeps the alias.
+	// OldestKeeps is the rule for merging two stores: the oldest entry keeps the alias. So the result is the same in
+	// both stores.
 	OldestKeeps
 )
 
-// SettleAliases decides which entry keeps an alias that several entries have after a change. It returns the aliases
-// that the other entries must give up. holders are all entries as they would be after the change. Entries without
-// aliases may be left out if their names are no other entry's alias.
+// SettleAliases decides which entry keeps an alias that several entries would have after a change. It returns the
+// aliases that the other entries must give up. holders must contain all entries as they would be after the change. An
+// entry without aliases may be left out if its name is not an alias of another entry.
 //
-// The name of an entry has precedence over the alias of another entry. Among several aliases, the rule decides. The
-// older of two entries is the entry that was created first or, if both were created at the same time, the entry whose
-// name sorts first.
+// If an alias is the name of another entry, that entry keeps the word. Otherwise the rule decides. The older of two
+// entries is the one that was created first or, if both were created at the same time, the one whose name sorts first.
 //
-// An alias that several entries already had before the change is not changed, unless the change gives the alias to a
-// further entry.
+// If several entries had the same alias before the change, all of them keep it, unless the change gives it to another
+// entry.
 func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	named := map[string]*AliasHolder{}
 	claims := map[string][]*AliasHolder{}
@@ -89,8 +87,8 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// aliasKeepers returns the claims on a word that are allowed to keep it. If the word is the
-// name of another entry, the result begins with this entry.
+// aliasKeepers returns the entries that may keep a word. claims are the entries that have the word as an alias. The
+// entry named is the one that has the word as its name (nil if there is none).
 func aliasKeepers(word string, claims []*AliasHolder, named *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (named == nil || !named.IsNew)
@@ -118,10 +116,9 @@ func compareAge(a, b *AliasHolder) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(NormalName(a.Name), NormalName(b.Name)))
 }
 
-// FreeAliases divides the aliases that an entry is about to get. An alias is taken if it is the
-// name or an alias of another entry. An alias in had, the list of the entry's current aliases,
-// counts as free. FreeAliases applies the rule holderKeeps to a single entry. For owner, see
-// [CheckAliases].
+// FreeAliases divides the aliases that an entry is about to get into free and taken ones. An alias is taken if it is
+// the name or an alias of another entry, unless it is in had, the present aliases of the entry. This is the rule
+// holderKeeps for a single entry. For owner, see [CheckAliases].
 func FreeAliases(
 	name string,
 	aliases, had []string,
@@ -137,13 +134,13 @@ func FreeAliases(
 	return free, taken
 }
 
-// WithoutTakenAliases removes from the ops each new alias that belongs to another entry by the rule holderKeeps:
-// usually because that entry already has it as its name or alias. It returns the remaining ops, and the removed
-// aliases with the entries to which they belong. The ops that were passed are not modified, and an [Alias] op without
-// any effect is left out.
+// WithoutTakenAliases removes from the ops the new aliases that belong to another entry according to the rule
+// holderKeeps, usually because that entry has them already. It returns the resulting ops and the removed aliases. It
+// does not modify the ops that were passed. An [Alias] op that would have no effect is left out.
 //
-// Callers use it for entries from files, from another store or from the history, which nobody asked for individually.
-// If a person or agent requests an alias, the change should be refused instead (see [Add.UniqueAliases]).
+// It is meant for entries from files, from other stores or from the history, because nobody requested their aliases
+// one by one. If a person or an agent requests an alias that is taken, the change should be refused (see
+// [Add.UniqueAliases]).
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
 	if !slices.ContainsFunc(ops, func(op Op) bool { return len(opAliases(op)) > 0 }) {
 		return ops, nil, nil
@@ -221,7 +218,7 @@ func holdersAfter(ctx context.Context, s Store, ops []Op) (holders []AliasHolder
 	return after, nil
 }
 
-// opAliases returns the aliases that an op gives its entry.
+// opAliases returns the aliases that an op sets.
 func opAliases(op Op) []string {
 	switch op := op.(type) {
 	case Add:

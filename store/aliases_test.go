@@ -1,4 +1,4 @@
-// Tests what becomes of aliases that another entry has.
+// This file tests what happens to aliases that another entry has.
 
 package store_test
 
@@ -21,7 +21,8 @@ func TestWithoutTakenAliases(t *testing.T) {
 		store.Add{Name: "a", Content: "a", Aliases: []string{"one", "two"}},
 		store.Add{Name: "b", Content: "b", Aliases: []string{"three"}},
 		store.Add{Name: "caf\u00e9", Content: "c"},
-		store.Add{Name: "old", Content: "o", Aliases: []string{"two"}}, // from a version that allowed it
+		// This entry is from a version that allowed it.
+		store.Add{Name: "old", Content: "o", Aliases: []string{"two"}},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func TestWithoutTakenAliases(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		ops   []store.Op
-		free  []store.Op // nil if they are the ops
+		free  []store.Op // expected ops (nil if they are equal to the passed ops)
 		taken []store.TakenAlias
 	}{
 		"nothing taken": {ops: []store.Op{add("n", "four"), store.Remove{Name: "a"}}},
@@ -71,8 +72,8 @@ func TestWithoutTakenAliases(t *testing.T) {
 	}
 }
 
-// The rules differ if the older entry has lost the alias to a younger one, and if an entry has the
-// alias as its name.
+// TestSettleAliases tests the two rules. They differ if the older entry has lost the alias to a younger entry, and if
+// an entry has the alias as its name.
 func TestSettleAliases(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
 	holder := func(name string, created int, had ...string) store.AliasHolder {
@@ -81,8 +82,8 @@ func TestSettleAliases(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		holders []store.AliasHolder
-		keeps   string // name of the entry that keeps the alias if entries come into a store
-		oldest  string // the same if two stores are merged
+		keeps   string // name of the entry that keeps the alias when entries are added to a store
+		oldest  string // name of the entry that keeps it when two stores are merged
 	}{
 		{"nobody had it", []store.AliasHolder{holder("b", 2), holder("a", 1)}, "a", "a"},
 		{"created at the same time", []store.AliasHolder{holder("b", 1), holder("a", 1)}, "a", "a"},

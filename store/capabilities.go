@@ -8,11 +8,11 @@ import (
 	"iter"
 )
 
-// Capabilities has the optional interfaces of a store. A field is nil if the store does not
-// support the interface.
+// Capabilities contains the optional interfaces of a store. A field is nil if the store does not support its
+// interface.
 //
-// The values may be restricted in the same way as the store from which they come. For
-// example, the Watcher of a scope does not send the texts of entries outside of the scope.
+// The values have the same restrictions as the store itself. For example, the Watcher of a scope does not send the
+// texts of entries outside of the scope.
 type Capabilities struct {
 	DryRunner  DryRunner
 	Committer  Committer
@@ -66,18 +66,18 @@ func HistoryOf(s Store) (Historian, error) {
 	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
 }
 
-// A HeadViewer is a Store that can list its entries without reading the entries' contents. Callers
-// use package heads instead of calling a HeadViewer.
+// A HeadViewer is a Store that can list its entries without reading their contents. Callers should use package heads
+// and not call a HeadViewer directly.
 type HeadViewer interface {
-	// ViewHeads calls fn with the heads of all entries, as of one moment, ordered by ID. If
-	// all yields an error, the iteration ends. Read returns the entries with these IDs, whose
-	// heads were not whole.
+	// ViewHeads calls fn with the heads of all entries as of one moment, ordered by ID. If all yields an error, the
+	// iteration ends. fn can call read to get the entries with certain IDs, for example those whose heads were not
+	// whole.
 	//
-	// Heads have the labels with the given keys (see [Head]). Entries with a name or alias in
-	// names have a whole head.
+	// A head contains the labels with the given keys (see [Head]). The head of an entry whose name or alias is in
+	// names is whole.
 	//
-	// ViewHeads returns false if the store does not have the requested data or could not read
-	// it completely. The caller must then read the entries.
+	// ViewHeads returns false if the store does not have the requested data or could not read all of it. The caller
+	// must then read the entries.
 	ViewHeads(
 		ctx context.Context,
 		keys, names []string,
@@ -87,8 +87,8 @@ type HeadViewer interface {
 
 // A Pager is a Store that can return the newest entries without reading all entries.
 type Pager interface {
-	// Newest returns one page of the entries that match the filter, most recently written
-	// first, and the total number of matches. The caller ensures that offset and limit are
-	// not negative and that their sum does not overflow.
+	// Newest returns one page of the entries that match the filter, ordered by the time of their last change, newest
+	// first. It also returns the number of all matches. offset and limit must not be negative, and their sum must not
+	// overflow.
 	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }

@@ -1,10 +1,10 @@
-// This file defines Committer, a store that returns the change that a call made.
+// This file defines the interface of stores that return the change that a call made.
 
 package store
 
 import "context"
 
-// A Committer is a Store that returns the change that a call made.
+// A Committer is a Store that can return the change that a call made.
 type Committer interface {
 	Store
 
@@ -18,9 +18,8 @@ type Committer interface {
 	Commit(ctx context.Context, ops ...Op) (Change, error)
 }
 
-// Commit applies the ops to s and returns the change that they made. If s is not a
-// [Committer], the change is empty: reading the entries after the ops were applied could
-// return versions by another writer.
+// Commit applies the ops to s and returns the change that they made. If s is not a [Committer], the returned change is
+// empty, because reading the entries afterwards could return versions by another writer.
 func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	if c := CapabilitiesOf(s).Committer; c != nil {
 		return c.Commit(ctx, ops...)
@@ -28,8 +27,8 @@ func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return Change{}, s.Apply(ctx, ops...)
 }
 
-// Entry returns the entry in the state after the last op of the change. It returns false if
-// that op removed the entry, or if the change contains no version of the entry.
+// Entry returns the entry after the last op of the change. It returns false if this op removed the entry, or if the
+// change contains no version.
 func (c Change) Entry() (Entry, bool) {
 	if len(c.Versions) == 0 {
 		return Entry{}, false
@@ -38,8 +37,8 @@ func (c Change) Entry() (Entry, bool) {
 	return v.Entry, v.Verb != VerbRemove && !v.Erased
 }
 
-// WrittenBy returns the version that an op produced in a store without a history. Entry e
-// is the entry after the op or, for a [Remove], before it.
+// WrittenBy returns the version that an op wrote in a store without a history. e is the entry after the op or, for a
+// [Remove], the removed entry.
 func WrittenBy(op Op, e Entry) Version {
 	v := Version{Entry: e, Source: e.Source}
 	switch op.(type) {

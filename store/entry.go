@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Limits for an entry. They bound memory use and keep log records readable. A store may
-// have lower limits.
+// These are the limits for an entry. They limit the memory that an entry needs and keep log records readable. A store
+// may have lower limits.
 const (
 	MaxName    = 256     // maximum number of bytes in a name or an alias
 	MaxContent = 4 << 20 // maximum number of bytes in the content
@@ -27,11 +27,11 @@ const (
 // Kind is the kind of an entry. Only the constants below are kinds.
 type Kind uint8
 
-// The kinds. The numbers are part of the file format and never change.
+// These are the kinds. Their numbers are part of the file format and never change.
 const (
 	Note    Kind = iota // written by an agent or a person to be remembered
-	Archive             // summary of an agent's context, made when the context was compacted
-	Journal             // a moment in a daily log
+	Archive             // summary of a session, made when the session's context was compacted
+	Journal             // an entry in a daily log
 	World               // a fact that all agents share
 	History             // a summary of a past session
 	Handoff             // a task that a session leaves for the next session
@@ -52,7 +52,7 @@ func Kinds() []Kind {
 // Valid reports whether k is in the result of [Kinds].
 func (k Kind) Valid() bool { return k < endKind }
 
-// String returns the kind's word, such as "note".
+// String returns the name of the kind, such as "note".
 func (k Kind) String() string {
 	if k.Valid() {
 		return kindNames[k]
@@ -60,8 +60,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// ParseKind returns the kind with this word, such as "note". For an unknown word it returns
-// an error matching [ErrInvalid] that lists the valid words.
+// ParseKind returns the kind with this name, such as "note". For any other name, it returns an error that matches
+// [ErrInvalid] and lists the names.
 func ParseKind(s string) (Kind, error) {
 	if i := slices.Index(kindNames[:], s); i >= 0 {
 		return Kind(i), nil
@@ -70,7 +70,7 @@ func ParseKind(s string) (Kind, error) {
 		Reason: "is not one of " + strings.Join(kindNames[:], ", ")}
 }
 
-// MarshalText returns the kind's word.
+// MarshalText returns the name of the kind.
 func (k Kind) MarshalText() ([]byte, error) {
 	if !k.Valid() {
 		return nil, &InvalidError{Field: "kind", Value: k.String(), Reason: "is unknown"}
@@ -78,7 +78,7 @@ func (k Kind) MarshalText() ([]byte, error) {
 	return []byte(kindNames[k]), nil
 }
 
-// UnmarshalText sets the kind from its word.
+// UnmarshalText sets the kind to the one with this name.
 func (k *Kind) UnmarshalText(b []byte) error {
 	v, err := ParseKind(string(b))
 	if err != nil {
@@ -92,7 +92,7 @@ func (k *Kind) UnmarshalText(b []byte) error {
 // returns the same entries to several callers, so callers must not change an entry. Use
 // [Entry.Clone] to get a copy that may be changed.
 type Entry struct {
-	ID      uint64    // assigned by the store, counting from 1, and never reused
+	ID      uint64    // number that the store assigned, from 1; it is never used again
 	Name    string    // unique in its store, at most [MaxName] bytes
 	Kind    Kind      // fixed for the life of the entry
 	Content string    // Markdown text of at most [MaxContent] bytes
@@ -133,8 +133,8 @@ func (e Entry) Values(key string) []string {
 	return vs
 }
 
-// Confidence returns how sure the writer was, from 0 to 1. It returns false if the entry
-// does not have a confidence label.
+// Confidence returns how sure the author of the entry was, from 0 to 1. It returns false if the entry has no label
+// confidence.
 func (e Entry) Confidence() (float64, bool) {
 	s, _ := e.Label(LabelConfidence)
 	f, err := parseConfidence(s)
@@ -176,8 +176,8 @@ func CheckContent(content string) error {
 	return nil
 }
 
-// checkNameText checks the rules that are the same for names, aliases and label values. The
-// field name is used in the error.
+// checkNameText checks the rules that apply to names, aliases and label values. field is the name of the field in the
+// error.
 func checkNameText(field, s string) error {
 	switch {
 	case s == "":
@@ -197,11 +197,11 @@ func checkNameText(field, s string) error {
 	return nil
 }
 
-// Is reports whether two labels have the same key and, apart from Unicode composition, the
-// same value.
+// Is reports whether two labels have the same key and the same value. Values that differ only in their Unicode
+// composition are the same.
 func (l Label) Is(other Label) bool { return l.Key == other.Key && SameName(l.Value, other.Value) }
 
-// Label keys with a fixed meaning. Callers may use other keys freely.
+// These label keys have a fixed meaning. Callers may use any other keys.
 const (
 	LabelProject    = "project"    // the project that the entry belongs to
 	LabelTag        = "tag"        // a word chosen by the writer
@@ -241,7 +241,8 @@ func (l Label) Check() error {
 			Reason: "is a word of the filter language; choose another"}
 	}
 	if checkNameText("label", l.Value) != nil {
-		return checkNameText("label "+l.Key, l.Value) // the name is joined only for an error
+		// Join the name only now, because it is needed only for an error.
+		return checkNameText("label "+l.Key, l.Value)
 	}
 	if l.Key == LabelConfidence {
 		_, err := parseConfidence(l.Value)
@@ -250,7 +251,7 @@ func (l Label) Check() error {
 	return nil
 }
 
-// parseConfidence parses a confidence, a decimal number from 0 to 1.
+// parseConfidence parses a decimal number from 0 to 1.
 func parseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	isDecimal := err == nil && !strings.ContainsAny(s, "xX_")
@@ -341,7 +342,7 @@ func compareLabels(a, b Label) int {
 	return strings.Compare(a.Value, b.Value)
 }
 
-// checkLabels checks an entry's labels and their number. At most one label may be a confidence.
+// checkLabels checks the labels of an entry. At most one of them may be a confidence.
 func checkLabels(ls []Label) error {
 	if len(ls) > MaxLabels {
 		return &InvalidError{Field: "labels", Value: strconv.Itoa(len(ls)),

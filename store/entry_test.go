@@ -1,4 +1,4 @@
-// What an entry may be: its name, its content, its kind.
+// This file tests which names, contents and kinds an entry can have.
 
 package store_test
 
@@ -37,7 +37,7 @@ func TestCheckName(t *testing.T) {
 		{"x\u0085y", `control character at byte 1`},
 		{"\xff", `name "\xff" is not UTF-8`},
 		{"ab\xc3", `is not UTF-8`},
-		{"\xed\xa0\x80", `is not UTF-8`}, // half of a surrogate pair
+		{"\xed\xa0\x80", `is not UTF-8`}, // This is half of a surrogate pair.
 		{strings.Repeat("x", store.MaxName+1), `has 257 bytes; the most is 256`},
 		{strings.Repeat("x", 10<<10), `has 10240 bytes; the most is 256`},
 		{strings.Repeat("é", store.MaxName/2) + "x", `has 257 bytes`},
@@ -55,7 +55,7 @@ func TestCheckName(t *testing.T) {
 		if !errors.As(err, &inv) || inv.Field != "name" || inv.Reason == "" {
 			t.Errorf("CheckName(%.40q) = %#v, want an InvalidError about the name", tc.name, err)
 		}
-		// An alias follows the same rules, and says what it is.
+		// The same rules apply to an alias, and the error names it as an alias.
 		err = store.Alias{Name: "x", Aliases: []string{tc.name}}.Check()
 		if !errors.As(err, &inv) || inv.Field != "alias" {
 			t.Errorf("Check of alias %.40q = %v, want an InvalidError about the alias", tc.name, err)
@@ -111,7 +111,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// The numbers of the kinds are part of the file format.
+// TestKinds tests the numbers of the kinds, because they are part of the file format.
 func TestKinds(t *testing.T) {
 	words := []string{"note", "archive", "journal", "world", "history", "handoff"}
 	if got := len(store.Kinds()); got != len(words) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The sentinel errors. Test for them with [errors.Is].
+// Errors of stores match these errors. Test for them with [errors.Is].
 var (
 	ErrNotFound       = errors.New("entry not found")
 	ErrExists         = errors.New("entry already exists")
@@ -33,9 +33,9 @@ var (
 
 // An InvalidError reports a value that was refused. It matches [ErrInvalid].
 type InvalidError struct {
-	Field  string // name of the refused field, such as "name", "content" or "label tag"
-	Value  string // the refused value or the beginning of it (may be empty)
-	Reason string // the reason as a predicate, such as "is empty"
+	Field  string // name of the field that was refused, such as "name", "content" or "label tag"
+	Value  string // refused value, or its beginning (may be empty)
+	Reason string // reason as a predicate, such as "is empty"
 }
 
 func (e *InvalidError) Error() string {
@@ -51,8 +51,8 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 // A QuotaError reports that a change would exceed a limit of the memory. It matches
 // [ErrQuota].
 type QuotaError struct {
-	Bound string        // the limited quantity: "entries", "bytes" or "changes a second"
-	Most  int64         // maximum value of that quantity
+	Bound string        // what is limited: "entries", "bytes" or "changes a second"
+	Most  int64         // maximum that is allowed
 	Wait  time.Duration // time after which a retry may succeed (0 if waiting does not help)
 }
 
@@ -63,7 +63,7 @@ func (e *QuotaError) Error() string {
 // Is reports whether target is [ErrQuota].
 func (e *QuotaError) Is(target error) bool { return target == ErrQuota }
 
-// A NameError adds the name of an entry to an error.
+// A NameError is an error with the name of the entry that it is about.
 type NameError struct {
 	Name string
 	Err  error
@@ -72,12 +72,11 @@ type NameError struct {
 func (e *NameError) Error() string { return fmt.Sprintf("%v: %q", e.Err, e.Name) }
 func (e *NameError) Unwrap() error { return e.Err }
 
-// A ConflictError reports that an entry does not have the version that a change requires.
-// It matches [ErrConflict].
+// A ConflictError reports that an entry does not have the version that an op requires. It matches [ErrConflict].
 type ConflictError struct {
 	Name string
-	Want uint64 // version that the change requires
-	Have uint64 // version in the store, or 0 if the entry does not exist
+	Want uint64 // version that the op requires
+	Have uint64 // version of the entry in the store (0 if there is no such entry)
 }
 
 func (e *ConflictError) Error() string {
@@ -90,8 +89,7 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is [ErrConflict].
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// noChangeError is the message of an error about a change that does not exist. It matches
-// [ErrNotFound].
+// noChangeError is an error about a change that does not exist. It matches [ErrNotFound].
 type noChangeError string
 
 // NoChange returns an error about a change that does not exist, with a formatted message.
@@ -101,8 +99,7 @@ func NoChange(format string, args ...any) error { return noChangeError(fmt.Sprin
 func (e noChangeError) Error() string   { return string(e) }
 func (noChangeError) Is(err error) bool { return err == ErrNotFound }
 
-// A CorruptError reports the position of damage in a file. It matches
-// [ErrCorrupt].
+// A CorruptError reports damage in a file and its place. It matches [ErrCorrupt].
 type CorruptError struct {
 	Path   string
 	Offset int64
@@ -124,15 +121,14 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// An AliasError reports that several entries have the alias, or would have it after a
-// change.
+// An AliasError reports that several entries have an alias, or would have it after a change.
 //
-// If Names has a single name, a change tried to add an alias that this entry already has,
-// and the error matches [ErrInvalid]. If Names has two, a caller asked for an entry by an
-// alias that several entries have, and the error matches [ErrNotFound].
+// If Names contains one name, a change tried to add an alias that the entry with this name has. The error then matches
+// [ErrInvalid]. If Names contains two names, a caller asked for an entry by an alias that both entries have. The error
+// then matches [ErrNotFound].
 type AliasError struct {
 	Alias string
-	Names []string // the entry that already has the alias, or two of the entries that share it
+	Names []string // name of the entry that has the alias, or the names of two entries that share it
 }
 
 func (e *AliasError) Error() string {
@@ -152,7 +148,7 @@ func (e *AliasError) Error() string {
 	)
 }
 
-// Is reports whether target is the sentinel that fits the number of Names.
+// Is reports whether target is [ErrInvalid] or [ErrNotFound], whichever fits the number of Names.
 func (e *AliasError) Is(target error) bool {
 	if len(e.Names) > 1 {
 		return target == ErrNotFound
@@ -165,10 +161,10 @@ func (e *AliasError) Is(target error) bool {
 type BusyError struct {
 	Path    string
 	Waited  time.Duration
-	PID     int       // process ID of the lock holder, or 0 if unknown
-	Program string    // program of the lock holder, or "" if unknown
-	Since   time.Time // time when the holder locked the store, or zero if unknown
-	Stopped bool      // the holder is suspended, so waiting does not help
+	PID     int       // process ID of the process that holds the lock (0 if it is not known)
+	Program string    // name of its program ("" if it is not known)
+	Since   time.Time // time when it acquired the lock (zero if it is not known)
+	Stopped bool      // The process is suspended, so waiting does not help.
 }
 
 func (e *BusyError) Error() string {

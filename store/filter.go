@@ -1,4 +1,4 @@
-// This file defines filters, which select entries without ranking them.
+// This file defines filters, which select entries.
 
 package store
 
@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// A Filter selects the entries that match all terms of the filter and were created in the filter's
-// time range. The zero Filter selects all entries.
+// A Filter selects entries. An entry is selected if it matches all Terms and was created from After up to, but not
+// including, Before. The zero Filter selects all entries.
 type Filter struct {
 	Terms  []Term
-	After  time.Time // select entries created at or after this time (zero means no lower bound)
-	Before time.Time // select entries created before this time (zero means no upper bound)
+	After  time.Time // earliest creation time (zero means no limit)
+	Before time.Time // time before which the entry was created (zero means no limit)
 }
 
 // A Term is a single condition in a [Filter]. An entry satisfies the term if the entry
@@ -103,13 +103,12 @@ func (f Filter) And(g Filter) Filter {
 	return r
 }
 
-// isEarlierBound reports whether the upper bound a excludes more times than the upper bound b. A
-// zero time is no bound.
+// isEarlierBound reports whether a is a lower upper limit than b. A zero time means no limit.
 func isEarlierBound(a, b time.Time) bool {
 	return !a.IsZero() && (b.IsZero() || a.Before(b))
 }
 
-// Parts splits the filter into filters with a single condition each. The time range is one condition.
+// Parts returns one filter for each condition of the filter. The time range is one condition.
 func (f Filter) Parts() []Filter {
 	var ps []Filter
 	for _, t := range f.Terms {
@@ -134,8 +133,7 @@ const maxBriefValues = 3
 // prints the first three and the number of the rest.
 func (f Filter) Brief() string { return f.format(maxBriefValues) }
 
-// format formats the filter with at most maxValues values for each term, followed by the number of
-// omitted values.
+// format returns the filter as text. Each term has at most maxValues values and then the number of the others.
 func (f Filter) format(maxValues int) string {
 	var b strings.Builder
 	word := func(parts ...string) {

@@ -1,4 +1,4 @@
-// Which entries a filter selects.
+// This file tests which entries a filter selects.
 
 package store_test
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// noon is the time of the tests' clock.
+// noon is the present time in the tests.
 var noon = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 
 func term(key string, values ...string) store.Term { return store.Term{Key: key, Values: values} }
@@ -33,7 +33,7 @@ func TestFilterMatch(t *testing.T) {
 	for in, want := range map[string]bool{
 		"":                            true,
 		"project:vtt":                 true,
-		"project:VTT":                 false, // values are exact
+		"project:VTT":                 false, // A value must match exactly.
 		"project:vt":                  false,
 		"project:other,vtt":           true,
 		"project:vtt tag:api":         true,
@@ -43,11 +43,11 @@ func TestFilterMatch(t *testing.T) {
 		"tag:api -tag:x":              true,
 		"-tag:x,api":                  false,
 		"-tag:x,y":                    true,
-		"-file:main.go":               true, // no label of that key: it has not the value
+		"-file:main.go":               true, // An entry without a label of this key does not have the value.
 		"file:main.go":                false,
 		"customer:acme":               true,
 		`"type":bug`:                  true,
-		"confidence:0.8":              true, // at least
+		"confidence:0.8":              true, // The confidence must be at least .8.
 		"confidence:.80":              true,
 		"confidence:0.81":             false,
 		"confidence:0":                true,
@@ -73,8 +73,8 @@ func TestFilterMatch(t *testing.T) {
 		"after:2026-04-19":            false,
 		"before:2026-04-18":           false,
 		"before:2026-04-19":           true,
-		"after:2026-04-18T12:00:00Z":  true,  // the bound itself is in
-		"before:2026-04-18T12:00:00Z": false, // and here it is out
+		"after:2026-04-18T12:00:00Z":  true,  // The lower limit is included.
+		"before:2026-04-18T12:00:00Z": false, // The upper limit is excluded.
 		"project:vtt before:2026":     false,
 	} {
 		f, err := query.ParseFilter(in, noon)
@@ -124,7 +124,7 @@ func TestFilterAnd(t *testing.T) {
 			t.Errorf("(%v).And(%v) = %v, want %v", tc.f, tc.g, got, tc.want)
 		}
 	}
-	// What is joined to one filter does not show in another.
+	// A term that is added to one filter must not appear in another filter.
 	base := terms(append(make([]store.Term, 0, 8), term("tag", "a"))...)
 	b, c := base.And(terms(term("tag", "b"))), base.And(terms(term("tag", "c")))
 	if b.String() != "tag:a tag:b" || c.String() != "tag:a tag:c" {
@@ -132,8 +132,8 @@ func TestFilterAnd(t *testing.T) {
 	}
 }
 
-// A filter of many values is printed in time that grows with their number, and named in
-// a sentence by the first few.
+// TestFilterOfManyValues tests that printing a filter takes time in proportion to its values, and that the brief form
+// contains only the first values.
 func TestFilterOfManyValues(t *testing.T) {
 	many := func(n int) store.Filter {
 		not := store.Term{Key: "tag", Not: true}

@@ -1,5 +1,4 @@
-// Labels: what may be one, how it is written, and what a set
-// of them is.
+// This file tests labels: which are valid, how they are written, and how they are sorted.
 
 package store_test
 
@@ -25,7 +24,7 @@ func TestLabelCheck(t *testing.T) {
 		{Key: "tag", Value: strings.Repeat("x", store.MaxName)},
 		{Key: "tag", Value: `all of " , \ : = * in one`},
 		{Key: "tag", Value: "日本 🦀"},
-		{Key: "type", Value: "bug"}, // a word of filters, reached in quotes
+		{Key: "type", Value: "bug"}, // In a filter, this key must be in quotes.
 		{Key: "confidence", Value: "0"},
 		{Key: "confidence", Value: "1"},
 		{Key: "confidence", Value: "0.25"},
@@ -62,7 +61,7 @@ func TestLabelCheck(t *testing.T) {
 			t.Errorf("Check of %q, %q = %v, want an error with %q", tc.l.Key, tc.l.Value, err, tc.want)
 		}
 	}
-	// The words that the filter language keeps for itself.
+	// The filter language reserves these words.
 	for _, key := range []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"} {
 		if err := (store.Label{Key: key, Value: "x"}).Check(); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("Check of %s:x = %v, want ErrInvalid", key, err)
@@ -70,8 +69,8 @@ func TestLabelCheck(t *testing.T) {
 	}
 }
 
-// A label, written down, is read back by ParseLabel, and as a filter selects
-// the entries that carry it.
+// TestLabelString tests that ParseLabel parses the text of a label, and that this text is a filter that selects the
+// entries with the label.
 func TestLabelString(t *testing.T) {
 	for _, tc := range []struct {
 		l    store.Label
@@ -99,7 +98,7 @@ func TestLabelString(t *testing.T) {
 			t.Errorf("ParseLabel(%q) = %q, %q, %v, want %q, %q", got, back.Key, back.Value, err, tc.l.Key, tc.l.Value)
 		}
 		key, value, _ := strings.Cut(got, ":")
-		got = strconv.Quote(key) + ":" + value // so that no key stands for another
+		got = strconv.Quote(key) + ":" + value // Quote the key, so that it is not read as another key.
 		if back, err := store.ParseLabel(got); err != nil || back != tc.l {
 			t.Errorf("ParseLabel(%q) = %q, %q, %v, want %q, %q", got, back.Key, back.Value, err, tc.l.Key, tc.l.Value)
 		}
@@ -175,7 +174,7 @@ func TestSortLabels(t *testing.T) {
 	}
 }
 
-// The labels of one entry are checked together, too.
+// TestLabelsOfOneEntry tests the rules for all labels of an entry together.
 func TestLabelsOfOneEntry(t *testing.T) {
 	many := make([]store.Label, store.MaxLabels+1)
 	for i := range many {

@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// Undoable returns the last n changes that can be undone, newest first, or fewer if the history has
-// fewer. Changes that are an undo, were undone, or contain a redacted version are skipped.
-// Consecutive changes by the same import count as a single change, but Undoable returns each of
-// these changes.
+// Undoable returns the last n changes that can be undone, newest first. If there are fewer, it returns all of them. It
+// skips changes that are an undo, that were undone, or that contain a redacted version. Consecutive changes by one
+// import count as one change, but Undoable returns each of them.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	var found []Change
 	count := 0
@@ -21,8 +20,8 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 			return nil, err
 		}
 		if undone[c.Seq] {
-			// This change undid an undo. The changes that the undo had reverted are in
-			// effect again, so they are not marked as undone.
+			// This change undid an undo. The changes that the undo had reverted are in effect again, so they can be
+			// undone.
 			continue
 		}
 		if len(c.Reverts) > 0 {
@@ -32,7 +31,7 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 			continue
 		}
 		if len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased }) {
-			continue // a redacted version cannot be restored
+			continue // A redacted version cannot be restored.
 		}
 		if len(found) == 0 || !found[len(found)-1].OneImport(c) {
 			if count == n {
@@ -45,16 +44,16 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	return found, nil
 }
 
-// OneImport reports whether both changes belong to the same import, which may need several
-// changes. They then have the same note, session and door.
+// OneImport reports whether both changes were made by the same import. Such changes have the same note, session and
+// door.
 func (c Change) OneImport(o Change) bool {
 	return c.Note != "" && c.Note == o.Note && c.Source.Session != "" &&
 		c.Source.Actor == Imported && o.Source.Actor == Imported &&
 		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
 }
 
-// Undo makes a new change that reverts the last n changes returned by [Undoable]. It returns the
-// new change's number and the reverted changes, newest first. To redo them, revert the new change.
+// Undo reverts the last n changes that [Undoable] returns, in one new change. It returns the number of the new change
+// and the reverted changes, newest first. To redo them, revert the new change.
 func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if n < 1 {
 		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}

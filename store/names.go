@@ -1,4 +1,4 @@
-// This file compares names without regard to their Unicode composition.
+// This file compares names that may differ in their Unicode composition.
 
 package store
 
@@ -13,9 +13,8 @@ import (
 // as a letter and a combining mark, and users cannot see the difference.
 func NormalName(name string) string { return ucd.Compose(name) }
 
-// NameForms returns the spellings under which a store may have the name: the given
-// spelling, normal form C and normal form D, without duplicates. Stores from before
-// names were normalized may use any of these spellings.
+// NameForms returns the spellings under which a store may have a name: the given spelling, normal form C and normal
+// form D, without duplicates. Stores from before names were normalized may contain any of these.
 func NameForms(name string) []string {
 	forms := []string{name}
 	if isPlainName(name) {
@@ -29,7 +28,7 @@ func NameForms(name string) []string {
 	return forms
 }
 
-// SameName reports whether two names differ at most in their Unicode composition.
+// SameName reports whether two names are equal except for their Unicode composition.
 func SameName(a, b string) bool {
 	if a == b {
 		return true
@@ -51,12 +50,12 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// containsName reports whether names contains the name in any Unicode composition.
+// containsName reports whether names contains the name, in any Unicode composition.
 func containsName(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return SameName(n, name) })
 }
 
-// AllNameForms returns the concatenated [NameForms] of all names.
+// AllNameForms returns the [NameForms] of each name in one list.
 func AllNameForms(names []string) []string {
 	var forms []string
 	for _, n := range names {

@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// GetNamed returns the entry with exactly this name. If none exists, it returns the entry
-// with the name in another Unicode composition. If that does not exist either, it returns
-// the error that Get returned for the given spelling.
+// GetNamed returns the entry with exactly this name. If there is none, it returns an entry whose name differs only in
+// its Unicode composition. If there is no such entry either, it returns the error of Get for the given name.
 func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil || !errors.Is(err, ErrNotFound) {
@@ -24,8 +23,8 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	return e, err
 }
 
-// Normalize returns the ops with normalized names, aliases and label values. If the store
-// already has an entry with another spelling of a name, the op gets that spelling.
+// Normalize returns the ops with names, aliases and label values in normal form. If the store has an entry under
+// another spelling of a name, the op gets this spelling.
 func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 	normal := make([]Op, len(ops))
 	for i, op := range ops {
@@ -69,14 +68,13 @@ func withEntryName(op Op, name string) Op {
 	return op
 }
 
-// normalizeWords returns the op with its aliases and label values in normal form. Aliases
-// that become equal by this are removed. The op's own name is unchanged, because its
-// spelling depends on the store.
+// normalizeWords returns the op with aliases and label values in normal form. If two aliases become equal, one is
+// removed. The name of the entry is not changed, because its spelling depends on the store.
 func normalizeWords(op Op) Op {
 	switch op := op.(type) {
 	case Add:
 		if areNormal(op.Aliases, op.Labels) {
-			break // so that a large change needs no memory for copies
+			break // Stop at the first word that is not normal, so that a large change needs no memory for copies.
 		}
 		op.Aliases, op.Labels = normalAliases(op.Aliases), normalLabels(op.Labels)
 		return op
@@ -99,8 +97,8 @@ func areNormal(aliases []string, labels []Label) bool {
 		!slices.ContainsFunc(labels, func(l Label) bool { return normalValue(l) != l.Value })
 }
 
-// normalAliases returns the aliases in normal form. An alias that was listed twice in the
-// same spelling stays twice, so that the op's Check refuses it.
+// normalAliases returns the aliases in normal form. If an alias is listed twice with the same spelling, it stays
+// twice, so that Check refuses the op.
 func normalAliases(aliases []string) []string {
 	if !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) {
 		return aliases
@@ -114,8 +112,8 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// repeatsAlias reports whether an earlier alias is another spelling of alias a, which has the
-// normal form n. The normal forms of the earlier aliases are in normal.
+// repeatsAlias reports whether a is another spelling of an earlier alias. n is the normal form of a, and normal
+// contains the normal forms of the earlier aliases.
 func repeatsAlias(a, n string, earlier, normal []string) bool {
 	if n != a {
 		return slices.Contains(normal, n)
@@ -140,7 +138,8 @@ func normalLabels(labels []Label) []Label {
 	return normal
 }
 
-// normalValue returns the value of a label in normal form. A file path keeps its spelling on disk.
+// normalValue returns the value of a label in normal form. The path of a file is returned as it is spelled on the
+// disk.
 func normalValue(l Label) string {
 	switch l.Key {
 	case LabelFile, LabelFileBlob, labelOrigin:

@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// An Op is a change to a single entry: an [Add], [Update], [Alias], [Relabel] or [Remove].
-// No other type can implement Op.
+// An Op changes one entry. It is an [Add], [Update], [Alias], [Relabel] or [Remove], because no other type can
+// implement Op.
 //
-// If the field If of an op is not 0, the entry must have this version. Otherwise no op of
-// the call is applied and the error matches [ErrConflict].
+// If the field If of an op is not 0, the entry must have this version. Otherwise no op of the call is applied, and the
+// error matches [ErrConflict].
 type Op interface {
 	// Check returns an error matching ErrInvalid if no store can apply the op.
 	Check() error
@@ -23,14 +23,15 @@ type Op interface {
 	// Target returns the name of the entry that the change affects.
 	Target() string
 
-	// IfVersion returns the version that the entry must have, or 0 if any version will do.
+	// IfVersion returns the version that the entry must have, or 0 if it may have any version.
 	IfVersion() uint64
 
-	// ApplyTo returns the entry old as the op leaves it, without a new version or time. A [Remove] returns old. The
-	// result shares the labels and aliases of old or the op.
+	// ApplyTo returns the entry old after the op, without a new version or time. For a [Remove], it returns old. The
+	// result shares the memory of labels and aliases with old or the op.
 	ApplyTo(old Entry) Entry
 
-	uniqueAliases() []string // uniqueAliases returns the new aliases that no other entry may have as its name or alias.
+	// uniqueAliases returns the new aliases that must not be the name or an alias of another entry.
+	uniqueAliases() []string
 }
 
 // Add creates an entry. If the name is in use, Apply fails with [ErrExists]. If
@@ -129,12 +130,11 @@ func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 	return aliases
 }
 
-// CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first new alias
-// (an alias that is not in old, the entry's current aliases) that is another entry's name or alias.
-// Stores call CheckAliases when they apply an op.
+// CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first new alias that is the name or
+// an alias of another entry. An alias in old, the present aliases of the entry, is not new. Stores call CheckAliases
+// when they apply an op.
 //
-// The function owner must return the name of an entry that has the word as its name or as an alias.
-// It must ignore the entry with the name but.
+// owner must return the name of an entry that has the word as its name or alias. It must ignore the entry but.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.uniqueAliases() {
 		if !containsName(old, a) {
@@ -146,8 +146,7 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return nil
 }
 
-// ownerOfName calls owner for each Unicode spelling of the word and returns the first entry
-// that it finds.
+// ownerOfName calls owner for each Unicode spelling of the word. It returns the first entry that owner finds.
 func ownerOfName(word, except string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
 		name, ok = owner(form, except)

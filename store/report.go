@@ -11,8 +11,7 @@ import (
 type Summary struct {
 	Entries int
 	Content int64 // total size of the contents, in bytes
-	// number of entries for each kind, project and tag, by the filter language's
-	// keys
+	// number of entries of each kind, project and tag; the label keys are those of filters
 	Counts         map[Label]int
 	Oldest, Newest time.Time // creation times of the first and the last entry
 }
@@ -22,21 +21,20 @@ type RecoverReport struct {
 	Out     string // path of the new file
 	Entries int    // number of entries in the new file
 	Changes int    // number of changes that could be read
-	// number of the first change in the new file's history (earlier changes are merged into
-	// the base)
+	// number of the first change in the history of the new file; earlier changes are in the base
 	First    uint64
 	Last     uint64      // number of the last change that could be read
 	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read
 	BadBytes int64       // number of bytes that belong to no record
-	Header   bool        // the header was damaged and was reconstructed from the records
-	Base     bool        // some entries that an earlier compaction had kept could not be read
+	Header   bool        // The header was damaged and was reconstructed from the records.
+	Base     bool        // Some entries in the compacted part of the log could not be read.
 }
 
-// HeadName is the key with which the names and aliases of heads are requested.
+// HeadName is the key by which the names and aliases are requested in heads.
 const HeadName = "name"
 
-// A Head is an entry without its content. A store that has the whole entry in memory may return the
-// whole entry as the head (see package heads).
+// A Head is an entry without its content. If a store has the whole entry in memory, the head may contain the whole
+// entry (see package heads).
 type Head struct {
 	// If Whole is set, Entry is the whole entry. Otherwise Entry has only the ID, version, kind and
 	// times, and the labels with the requested keys. If [HeadName] is a requested key, Entry also
@@ -53,10 +51,9 @@ type Redactor interface {
 	// name was never used, the error matches ErrNotFound.
 	Redact(ctx context.Context, name string, dryRun bool) (RedactReport, error)
 
-	// RedactVersions removes from the history each earlier version, of any entry, for which
-	// match returns true. Match is called with every version that the store has, and must
-	// not call the store. Its result is ignored for current versions. If dryRun is set,
-	// nothing is removed.
+	// RedactVersions removes from the history the earlier versions of all entries for which match returns true. match
+	// is called with each version and must not call the store. For a current version, its result is ignored. If dryRun
+	// is set, nothing is removed.
 	RedactVersions(ctx context.Context, match func(e Entry, isCurrent bool) bool, dryRun bool) (RedactReport, error)
 }
 
@@ -64,6 +61,6 @@ type Redactor interface {
 type RedactReport struct {
 	Versions int    // number of removed versions, including the current version
 	Seq      uint64 // number of the change that records the redaction, or 0 if nothing was removed
-	// Left lists the earlier copies of the content that the redaction could not reach.
+	// Left lists copies of the content that the redaction could not reach.
 	Left []string
 }

@@ -17,11 +17,11 @@ type LogSeeker interface {
 	LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error]
 }
 
-// LastChange is a number that no change exceeds, for [LogFrom].
+// LastChange is at least as high as the number of any change, for [LogFrom].
 const LastChange = math.MaxUint64
 
-// ReadHistory returns the history from which h reads. This is h itself, unless h is a wrapper that
-// limits only writing. Such a wrapper has a method ReadsFrom that returns the wrapped history.
+// ReadHistory returns the history from which h reads. This is h itself, unless h wraps another history only to limit
+// changes. Such a wrapper has a method ReadsFrom, which returns the wrapped history.
 func ReadHistory(h Historian) Historian {
 	if w, ok := h.(interface{ ReadsFrom() Historian }); ok {
 		return w.ReadsFrom()
@@ -73,8 +73,8 @@ func ReadChanges(ctx context.Context, h Historian, seqs []uint64) (cs []Change, 
 	return cs, nil
 }
 
-// walkToChanges is ReadChanges for a history that must be read from its end. The numbers must be in
-// ascending order.
+// walkToChanges is like ReadChanges, for a history that must be read from its end. The numbers must be in ascending
+// order.
 func walkToChanges(ctx context.Context, h Historian, seqs []uint64) (cs []Change, err error) {
 	if len(seqs) == 0 {
 		return nil, nil

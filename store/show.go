@@ -1,4 +1,4 @@
-// This file decides whether an entry may be shown.
+// This file decides whether the text of an entry may be shown.
 
 package store
 
@@ -14,7 +14,7 @@ import (
 // each occasion whether an entry may be shown.
 type Occasion int
 
-// The occasions.
+// These are the occasions.
 const (
 	// BySearch: words of the text find the entry, or its name is offered in place of an unknown name.
 	BySearch Occasion = iota
@@ -49,7 +49,7 @@ func OnRequest(ctx context.Context) Occasion {
 // begins with "it". An empty HoldReason means that the entry may be shown.
 type HoldReason string
 
-// The reasons why an entry is held back.
+// These are the reasons for which an entry is held back.
 const (
 	heldInQuarantine  HoldReason = "is in quarantine"
 	heldAsTainted     HoldReason = "repeats foreign text"
@@ -111,11 +111,11 @@ var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouche
 
 const flaggedKeyCount = 3
 
-// heldActors are the authors whose entries are held back on the same occasions as heldKeys.
+// heldActors are the authors whose entries are held back on the same occasions as entries with heldKeys.
 var heldActors = []string{string(Imported), string(Foreign)}
 
-// HeldLabels returns the keys of the labels that hold an entry back on an occasion, whatever its
-// author is.
+// HeldLabels returns the keys of the labels because of which an entry is held back on an occasion, whoever its author
+// is.
 func (on Occasion) HeldLabels() []string {
 	switch on {
 	case RequestedByPerson:
@@ -128,8 +128,8 @@ func (on Occasion) HeldLabels() []string {
 	return slices.Clone(heldKeys)
 }
 
-// Filter returns a filter that selects the entries that no label and no author holds back on an occasion. Before a
-// selected entry is shown unasked, the caller must check the entry with [Entry.WhyHeld].
+// Filter returns a filter that selects the entries that are not held back on an occasion because of a label or an
+// author. Before an entry is shown unasked, the caller must also check it with [Entry.WhyHeld].
 func (on Occasion) Filter() Filter {
 	var f Filter
 	if keys := on.HeldLabels(); keys != nil {

@@ -1,4 +1,4 @@
-// Tests on which occasions entries are shown.
+// This file tests on which occasions entries may be shown.
 
 package store_test
 
@@ -52,7 +52,7 @@ func TestWhyHeld(t *testing.T) {
 	}
 }
 
-// checkHeld compares the decisions for an entry with the rules.
+// checkHeld compares the decisions about an entry with the rules.
 func checkHeld(t *testing.T, e *store.Entry, kind string) {
 	t.Helper()
 	has := func(keys ...string) bool {
@@ -67,7 +67,7 @@ func checkHeld(t *testing.T, e *store.Entry, kind string) {
 		e.Source.Actor == store.Imported || e.Source.Actor == store.Foreign
 	isShaped := kind != "clean" && author != store.Person && !has(store.LabelApproved)
 	if author == store.Team && kind == "shaped" {
-		isShaped = false // the team has read the visible text
+		isShaped = false // The team has reviewed the visible text.
 	}
 	isVouched := author == store.Person || author == store.Team || has(store.LabelVerified, store.LabelApproved)
 	want := map[store.Occasion]bool{

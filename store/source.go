@@ -1,4 +1,4 @@
-// This file defines the source of a change, and passes it along in a context.
+// This file defines the source of a change, and stores it in a context.
 
 package store
 
@@ -14,7 +14,7 @@ import (
 // agent.
 type Actor string
 
-// The actors.
+// These are the actors.
 const (
 	Person   Actor = "person"  // a human typed the text
 	Agent    Actor = "agent"   // a model made the call
@@ -30,12 +30,11 @@ type Source struct {
 	Time    time.Time `json:"time"`              // time of the change, set by the store
 	Door    string    `json:"door,omitempty"`    // interface that received the call: cli, mcp, http or library
 	Actor   Actor     `json:"actor,omitempty"`   // kind of author
-	Session string    `json:"session,omitempty"` // ID of the program run (command line or server) that made the change
+	Session string    `json:"session,omitempty"` // ID of the run of the command line or server that made the change
 	Profile string    `json:"profile,omitempty"` // profile that the command line or server uses
-	// origin of an imported text, or the client's session or call ID (see
-	// [Source.SplitRef])
+	// origin of an imported text, or the session or call of the client (see [Source.SplitRef])
 	Ref     string `json:"ref,omitempty"`
-	Claimed Claim  `json:"claimed,omitzero"` // stated by the caller and not verified
+	Claimed Claim  `json:"claimed,omitzero"` // what the caller says about itself, without verification
 }
 
 // A Claim is the caller's own statement of who it is. The statement is not verified,
@@ -45,7 +44,7 @@ type Claim struct {
 	Agent  string `json:"agent,omitempty"`  // agent or model
 }
 
-// refSeparator separates the client's session or call from the origin of the text in a Ref.
+// refSeparator is between the session or call of the client and the origin of the text in a Ref.
 const refSeparator = " from "
 
 // WithOrigin returns the source of a change whose text was imported from origin. The Ref
@@ -74,10 +73,10 @@ func (s Source) SplitRef() (caller, origin string) {
 	return caller, origin
 }
 
-// Prefixes for the part of a Ref that identifies the caller.
+// These are the prefixes of the part of a Ref that identifies the caller.
 const (
-	RefSession = "session:" // followed by CLIENT/SESSION
-	RefCall    = "call:"    // followed by the client's ID of the call
+	RefSession = "session:" // CLIENT/SESSION follows.
+	RefCall    = "call:"    // The client's ID of the call follows.
 )
 
 type sourceKey struct{}
@@ -123,7 +122,7 @@ func OpIDKey(id string) string {
 	return id
 }
 
-// callKeyLen is the number of bytes of an op ID from [CallOpID] that identify the call.
+// callKeyLen is the length of the part of an op ID from [CallOpID] that identifies the call, in bytes.
 const callKeyLen = len("~") + 2*16
 
 // isCallOpID reports whether the op ID has the form of the IDs that [CallOpID] returns.

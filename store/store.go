@@ -90,7 +90,7 @@ type Watcher interface {
 // An Event lists entries that changed.
 type Event struct {
 	Changes []Delta
-	Reset   bool // the changes are unknown, and all entries must be read again
+	Reset   bool // The changes are not known, so all entries must be read again.
 }
 
 // A Position is a point in the history of a store. Positions can be compared with == and
@@ -130,21 +130,20 @@ type Delta struct {
 // A Verb is the kind of a change to an entry.
 type Verb string
 
-// The verbs.
+// These are the verbs.
 const (
 	VerbAdd     Verb = "add"
 	VerbUpdate  Verb = "update"
 	VerbAlias   Verb = "alias"
 	VerbLabel   Verb = "label"
 	VerbRemove  Verb = "remove"
-	VerbRestore Verb = "restore" // an earlier version was written again by Revert or Restore
+	VerbRestore Verb = "restore" // Revert or Restore has written an earlier version again.
 )
 
-// A Change has the versions that a call of Apply wrote. It is stored as a single
-// log record.
+// A Change contains the versions that one call of Apply wrote. It is one record in the log.
 type Change struct {
 	Seq      uint64 // number of the change
-	Hash     string // hex hash of the log up to and including this change (empty if the store has no hash chain)
+	Hash     string // hash of the log up to and including this change, in hex (empty if the store has no hash chain)
 	Time     time.Time
 	Source   Source
 	Note     string   // the reason (see [WithNote])
@@ -152,15 +151,15 @@ type Change struct {
 	Versions []Version
 }
 
-// A Version is an entry's state after a change.
+// A Version is the state of an entry after a change.
 type Version struct {
 	Seq    uint64 // number of the change
-	Prev   uint64 // number of the previous change to an entry with this name, or 0
+	Prev   uint64 // number of the previous change that wrote or removed an entry with this name (0 if there is none)
 	Verb   Verb
-	Entry  Entry // if the entry was removed, only ID, Name and Kind are set
+	Entry  Entry // the entry; after a removal, only ID, Name and Kind are set
 	Source Source
 	Note   string
-	Erased bool // the content was redacted
+	Erased bool // The content was redacted.
 }
 
 // A Checker is a Store that can examine its own files.
@@ -179,8 +178,8 @@ type CheckReport struct {
 	Bytes   int64  // number of bytes read
 	First   uint64 // number of the first change in the log
 	Last    uint64 // number of the last change
-	// hex hash of the log up to Last (with a copy kept elsewhere, you can prove later that the
-	// log was not edited)
+	// hash of the log up to Last, in hex; whoever keeps a copy of it elsewhere can prove later that the log was not
+	// edited
 	Head     string
 	Problems []Problem
 
@@ -188,8 +187,8 @@ type CheckReport struct {
 	// names. They are not damage.
 	Unread []string
 
-	// Damaged reports whether changes or entries that were written cannot be read. If so,
-	// Last is the last change before the damage.
+	// Damaged says that changes or entries that were written cannot be read. Last is then the last change before the
+	// damage.
 	Damaged bool
 }
 
@@ -197,7 +196,7 @@ type CheckReport struct {
 type Problem struct {
 	Offset int64 // offset in the file, or -1 if the problem has no single position
 	What   string
-	Mend   string // how to repair it
+	Mend   string // advice how to repair it
 }
 
 // A Compactor is a Store that can drop old history.

@@ -1,5 +1,4 @@
-// This file computes an entry's level of trust from the author and from the texts that the author's
-// session had read before.
+// This file computes the level of trust of an entry, from its author and from what the author's session had read.
 
 package store
 
@@ -30,13 +29,12 @@ const (
 	TrustQuarantined Trust = "quarantined"
 )
 
-// Labels that only programs write. [Entry.Trust] depends on all these labels except
-// suspect and personal.
+// Only programs write these labels. [Entry.Trust] depends on all of them except suspect and personal.
 const (
-	LabelTaint      = "taint"      // a call by which the agent had read foreign text
-	LabelSuspect    = "suspect"    // a rule for texts that look like instructions, which the text matches
-	LabelQuarantine = "quarantine" // rule by which a tainted text looks like instructions, as in suspect
-	LabelOrigin     = "origin"     // trust of a source that has a lower trust than the author
+	LabelTaint      = "taint"      // a call by which the agent had read text by others
+	LabelSuspect    = "suspect"    // rule for texts that look like instructions; the text matches this rule
+	LabelQuarantine = "quarantine" // rule as for suspect, for a tainted text
+	LabelOrigin     = "origin"     // level of trust of the source, if it is lower than that of the author
 	LabelVerified   = "verified"   // the test or commit that supports the text
 	LabelPersonal   = "personal"   // a kind of personal data that the text contains
 	// "person" if a person wrote or approved the text, although a program made the last
@@ -80,8 +78,8 @@ func (t Trust) isAbove(other Trust) bool {
 	return slices.Index(Trusts(), t) < slices.Index(Trusts(), other)
 }
 
-// TextBy returns the author of the text. It is the author of the last change, unless a person
-// changed only labels or aliases, or restored an older text: that vouches for no text.
+// TextBy returns the author of the text. This is the author of the last change, unless a person has only changed
+// labels or aliases or restored an older text, because the person does not vouch for the text by doing so.
 func (e *Entry) TextBy() Actor {
 	if e.Source.Actor == Person {
 		for _, l := range e.Labels {
@@ -93,8 +91,8 @@ func (e *Entry) TextBy() Actor {
 	return e.Source.Actor
 }
 
-// KeepTextBy returns the labels of an entry after by made a change that left the text of old as
-// is. If by is a person who has not approved the text, a label records who wrote it.
+// KeepTextBy returns the labels that an entry must have after the author by changed it but not its text. If by is a
+// person who has not approved the text, a label names the author of the text. old is the entry before the change.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
 	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })

@@ -1,4 +1,4 @@
-// This file composes the context of a model: instructions and the text about the tools.
+// This file builds the context of a model from instructions and a text about the tools.
 
 package crabtalk
 
@@ -21,20 +21,19 @@ import (
 //go:embed memory.md
 var aboutMemory string
 
-// memoryPart returns the part of the system prompt about the memory.
+// memoryPart returns the part of the system prompt that explains the memory.
 func memoryPart() prompt.Part {
 	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, IsPinned: true}
 }
 
-// crabText is the text of a file Crab.md, with the file's path.
+// crabText is the text of a file Crab.md, with its path.
 type crabText struct {
 	path, text string
 }
 
-// instructionParts returns the Crab.md of the home, then the Crab.md files from the root of the working
-// file system down to the working directory, so that the nearest file comes last and takes
-// precedence. They are separated by an empty line and otherwise unchanged. Files that cannot be
-// read are reported with Warn.
+// instructionParts returns the Crab.md of the home, followed by the Crab.md of each directory from the root of the
+// working file system to the working directory. The nearest file comes last, because it takes precedence. An empty
+// line separates the texts. Files that cannot be read are reported with Warn.
 func (h *home) instructionParts() []prompt.Part {
 	var layers []crabText
 	if text, ok := h.readCrabFile(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
@@ -55,8 +54,8 @@ func (h *home) instructionParts() []prompt.Part {
 	return parts
 }
 
-// projectCrabTexts returns the Crab.md files of the working directory and its parents. It skips the
-// home, whose Crab.md is read separately, and directories below the home.
+// projectCrabTexts returns the Crab.md files of the working directory and its parents. It skips directories in the
+// home, because the Crab.md of the home is read separately.
 func (h *home) projectCrabTexts() []crabText {
 	if h.Work == nil {
 		return nil
@@ -80,7 +79,7 @@ func (h *home) projectCrabTexts() []crabText {
 	return layers
 }
 
-// readCrabFile returns the text of a Crab.md, or false if the file does not exist or cannot be read.
+// readCrabFile returns the text of a Crab.md. It returns false if the file does not exist or cannot be read.
 func (h *home) readCrabFile(fsys vfs.FS, name, shown string) (string, bool) {
 	b, err := vfs.ReadFile(fsys, name, maxCrabFile)
 	switch {
@@ -96,8 +95,8 @@ func (h *home) readCrabFile(fsys vfs.FS, name, shown string) (string, bool) {
 	return string(b), true
 }
 
-// Context implements [layout.Home]. It returns the instructions and the text about the tools. It
-// ignores the message, because this layout recalls only when the agent asks.
+// Context implements [layout.Home]. It returns the instructions and the text about the tools. The message does not
+// matter, because this layout recalls entries only when the agent calls a tool.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

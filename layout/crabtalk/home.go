@@ -21,15 +21,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Files of a home.
+// These are the files of a home.
 const (
 	storeFile      = "memory.db"
 	lockFile       = storeFile + ".lock"
-	laterStoreFile = "store.crmem" // file of keys and values that crabtalk has written since August 2026
+	laterStoreFile = "store.crmem" // file with keys and values that crabtalk has used since August 2026
 	crabFile       = "Crab.md"
 )
 
-// sqliteMagic is the beginning of SQLite databases, which other programs store as memory.db.
+// sqliteMagic is the beginning of an SQLite database. Other programs store such a database as memory.db.
 const sqliteMagic = "SQLite format 3"
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory, usually ~/.crabtalk.
@@ -61,8 +61,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return markers, nil
 }
 
-// findStore returns the home's file that contains a store, or "" if the home has no
-// store.
+// findStore returns the name of the file that contains the store of a home, or "" if there is none.
 func findStore(fsys vfs.FS) (string, error) {
 	for _, name := range []string{storeFile, laterStoreFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
@@ -72,8 +71,8 @@ func findStore(fsys vfs.FS) (string, error) {
 	return "", nil
 }
 
-// isStore reports whether name is a regular file other than a SQLite database. The content is not
-// checked further, so that a damaged store is opened and reported instead of being ignored.
+// isStore reports whether a regular file with this name exists that is not an SQLite database. The rest of the content
+// is not checked, so that a damaged store is opened and reported.
 func isStore(fsys vfs.FS, name string) (bool, error) {
 	info, err := fsys.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +91,7 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	}
 	defer f.Close()
 	head := make([]byte, len(sqliteMagic))
-	n, _ := f.ReadAt(head, 0) // ignore the error, because opening the store reports why the file cannot be read
+	n, _ := f.ReadAt(head, 0) // Ignore the error, because opening the store reports it.
 	return string(head[:n]) != sqliteMagic, nil
 }
 
@@ -113,12 +112,12 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if err := errors.Join(s.Checkpoint(ctx), s.Close()); err != nil {
 		return nil, err
 	}
-	_ = o.FS.Remove(lockFile) // the first change creates it again
+	_ = o.FS.Remove(lockFile) // Remove the lock file, because the first change creates it again.
 	return []string{storeFile}, nil
 }
 
-// refuseLaterStore returns an error if the home contains the store of a later crabtalk version,
-// because a new memory.db next to it would hide one of the two stores.
+// refuseLaterStore returns an error if the home contains the store of a later version of crabtalk. A new memory.db
+// beside it would hide one of the two stores.
 func refuseLaterStore(o layout.Options) error {
 	is, err := isStore(o.FS, laterStoreFile)
 	if err != nil || !is {
@@ -163,8 +162,8 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	return h, nil
 }
 
-// openStore opens memory.db. If it is opened read-only, openStore also accepts the formats of later
-// versions of crabtalk.
+// openStore opens memory.db. If the store is opened read-only, the file may also have the format of a later version of
+// crabtalk.
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -192,8 +191,8 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 // maxLaterStoreSize is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
 const maxLaterStoreSize = 1 << 30
 
-// openLaterStore reads the file of a later crabtalk version into memory, and returns a read-only store
-// with the file's entries.
+// openLaterStore reads the file of a later version of crabtalk into memory. It returns a read-only store with the
+// entries in the file.
 func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
 	data, err := vfs.ReadFile(h.FS, name, maxLaterStoreSize)
 	if err != nil {
@@ -237,7 +236,7 @@ func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Option
 	return laterStore{m}, nil
 }
 
-// validAliases returns an entry's valid aliases, and warns about the invalid ones.
+// validAliases returns the valid aliases of an entry. It warns about the others.
 func (h *home) validAliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {
@@ -250,7 +249,7 @@ func (h *home) validAliases(file string, e oxbow.Entry) []string {
 	return as
 }
 
-// makeFreeName makes a valid and unused name from s, and marks it as taken.
+// makeFreeName returns a valid name made from s that is not in taken, and adds it to taken.
 func makeFreeName(s string, taken map[string]bool) string {
 	base := text.DeriveName(strings.ToValidUTF8(s, ""))
 	for n := 1; ; n++ {
@@ -265,7 +264,7 @@ func makeFreeName(s string, taken map[string]bool) string {
 	}
 }
 
-// laterStore is a read-only store with the entries from a file of a later crabtalk version.
+// laterStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
 type laterStore struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that
@@ -274,7 +273,7 @@ func (l laterStore) Capabilities() oxbow.Capabilities {
 	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }
 
-// Apply always returns an error.
+// Apply implements [oxbow.Store]. It always fails, because the store is read-only.
 func (laterStore) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }

@@ -1,4 +1,5 @@
-// This file implements sessions, which are archived when they are compacted and can be resumed.
+// This file implements sessions. When a session is compacted, its summary is stored as an archive, from which the
+// session can be resumed.
 
 package crabtalk
 
@@ -20,16 +21,16 @@ type session struct {
 	layout.Summaries
 	home    *home
 	request layout.Request
-	slug    string // part of the names of this conversation's archives
+	slug    string // part of the names of the archives that belong to this session
 }
 
 var _ layout.Session = (*session)(nil)
 
-// maxSlug is the maximum length of an archive's slug in bytes.
+// maxSlug is the maximum length of the slug in the name of an archive, in bytes.
 const maxSlug = 48
 
-// Session implements [layout.Home]. Its archives are named after the first message, or after the
-// agent if no message was sent.
+// Session implements [layout.Home]. The archives of the session are named after its first message or, without a
+// message, after the agent.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, nil
 }
 
-// setSlug makes the slug from a message, unless the session already has a slug.
+// setSlug makes the slug from a message. It does nothing if the session has a slug.
 func (s *session) setSlug(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
 		s.slug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
@@ -71,7 +72,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return prompt.Context{Budget: s.request.Budget}, nil
 }
 
-// storeArchive stores the summary as an archive under a new name, and returns the name.
+// storeArchive stores a summary as an archive with a new name, and returns the name.
 func (s *session) storeArchive(ctx context.Context, summary string) (string, error) {
 	if strings.TrimSpace(summary) == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
@@ -102,8 +103,8 @@ func (s *session) storeArchive(ctx context.Context, summary string) (string, err
 	}
 }
 
-// numberAfterPrefix returns the number after the prefix of a name. It returns false if the number has an
-// unusual form, such as leading zeros, or more than 63 bits.
+// numberAfterPrefix returns the number that follows the prefix in a name. It returns false if the number has another
+// form than usual, such as leading zeros, or does not fit into 63 bits.
 func numberAfterPrefix(name, prefix string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	if !ok {
@@ -113,8 +114,8 @@ func numberAfterPrefix(name, prefix string) (uint64, bool) {
 	return n, err == nil && strconv.FormatUint(n, 10) == digits
 }
 
-// makeSlug returns the words of a text in lower case, separated by dashes. Only ASCII letters and
-// digits are kept. The result may be empty.
+// makeSlug returns the words of a text in lower case, joined by dashes. It keeps only ASCII letters and digits, so the
+// result may be "".
 func makeSlug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -140,8 +141,8 @@ func (s *session) contextAfterSummary(_ context.Context, name, text string) (pro
 	return c, nil
 }
 
-// warnMissing warns that the archive with this name does not exist, and returns the text that replaces
-// the archive. The conversation continues.
+// warnMissing warns that there is no archive with this name. It returns the text that takes the archive's place, so
+// that the conversation can continue.
 func (s *session) warnMissing(name string) string {
 	s.home.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 	return "[archived context unavailable: " + name + "]"

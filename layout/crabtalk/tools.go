@@ -1,4 +1,4 @@
-// This file defines the three tools of an agent.
+// This file defines the three tools for an agent.
 
 package crabtalk
 
@@ -51,7 +51,7 @@ func (h *home) Tools() []verb.Tool {
 	return []verb.Tool{verb.Define(r, h.recallTool), verb.Define(w, h.rememberTool), verb.Define(f, h.forgetTool)}
 }
 
-// noHitsReply is recall's answer if no entry matches.
+// noHitsReply is the answer of recall if it finds no entry.
 const noHitsReply = "no memories found"
 
 func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
@@ -62,8 +62,8 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 	if limit < 0 {
 		return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "is less than 0"}
 	}
-	// Answer these calls here, because the library would replace a limit of 0 by the default limit,
-	// and would return the latest entries for a query without words.
+	// Answer these calls here. The library would replace a limit of 0 by its default, and would return the latest
+	// entries for a query without words.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
 		return verb.Reply{Message: noHitsReply}, nil
 	}
@@ -81,7 +81,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
-		// keep the known aliases, because recall does not show aliases
+		// Keep the aliases that the session knows, because recall shows no aliases.
 		known, _ := h.SeenEntries(ctx).KnownVersion(hit.Entry)
 		h.SeenEntries(ctx).
 			RecordShown(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
@@ -101,8 +101,7 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberI
 	return verb.Reply{Message: "remembered: " + in.Name}, nil
 }
 
-// checkIsNote returns a check that fails unless the entry is a note. what is the beginning of the
-// error message.
+// checkIsNote returns a function that fails unless an entry is a note. what is the beginning of the error message.
 func checkIsNote(what string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {

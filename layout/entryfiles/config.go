@@ -16,19 +16,19 @@ import (
 
 // config is the content of memory.toml.
 type config struct {
-	recallLimit int // number of hits that recall returns if the caller sets no limit
-	// number of words at the beginning of the user's last message for which auto-recall searches; 0
-	// disables auto-recall
+	recallLimit int // number of results that recall returns if the caller sets no limit
+	// auto-recall searches for this number of words from the beginning of the user's last message; 0 disables
+	// auto-recall
 	autoRecallWords int
-	canEditSoul     bool // the agent may rewrite Crab.md
+	canEditSoul     bool // The agent may rewrite Crab.md.
 }
 
 var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, canEditSoul: true}
 
-// maxConfig is the maximum size of the file in bytes.
+// maxConfig is the maximum size of memory.toml, in bytes.
 const maxConfig = 64 << 10
 
-// newConfigText is the file of a new home.
+// newConfigText is the memory.toml of a new home.
 const newConfigText = `# How this memory is used. Every key may be left out.
 
 # The most entries that recall returns when it is not told.
@@ -41,7 +41,7 @@ auto_recall_words = 8
 soul_editable = true
 `
 
-// readConfig reads the file. If it does not exist, readConfig returns the defaults.
+// readConfig reads memory.toml. If the file does not exist, readConfig returns the defaults.
 func readConfig(fsys vfs.FS) (config, error) {
 	data, err := vfs.ReadFile(fsys, configFile, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,8 +53,8 @@ func readConfig(fsys vfs.FS) (config, error) {
 	return parseConfig(string(data))
 }
 
-// parseConfig parses TOML with key = value lines, comments, and an optional table header
-// [memoryTool]. An unknown key is an error, so that a misspelt key does not leave a permission open.
+// parseConfig parses memory.toml: lines "key = value", comments, and optionally the table header [memoryTool]. An
+// unknown key is an error. Otherwise a misspelt key could leave a permission granted.
 func parseConfig(toml string) (config, error) {
 	c := defaultConfig
 	seen := map[string]bool{}

@@ -1,4 +1,4 @@
-// This file composes the context of a model, and implements sessions.
+// This file builds the context of a model and implements sessions.
 
 package entryfiles
 
@@ -30,7 +30,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// addSystemParts adds the parts of the system prompt, which are always present.
+// addSystemParts adds the parts of the system prompt, which do not depend on the message.
 func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
 	identity, _, err := h.Document(ctx, identityFile)
 	if err != nil {
@@ -78,20 +78,20 @@ func (h *home) addRecalled(ctx context.Context, c *prompt.Context, message strin
 					return s
 				}
 			}
-			var first prompt.Part // shorten the first entry, because not even this entry fits
+			var first prompt.Part // Shorten the first entry, because not even this entry fits into the budget.
 			return first.WithFrame(before, body(hits[:1]), after).Shorten(tokens)
 		}})
 	return nil
 }
 
-// escapeEndTag escapes the end tags of the block in a text, so that the text cannot end the block.
-// Remembered text is data and must stay in its block.
+// escapeEndTag escapes the end tags of a block in a text that is put into the block. Otherwise remembered text could
+// end the block, and the rest of it would not be marked as data.
 func escapeEndTag(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
 
-// Session implements [layout.Home]. The layout does not store summaries, because it can only store entries that
-// the agent chooses to remember.
+// Session implements [layout.Home]. The layout stores no summaries, because it can store only entries that the agent
+// chooses to remember.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	return &dialect.Session{
 		System: h.addSystemParts,
@@ -100,6 +100,6 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	}, ctx.Err()
 }
 
-// isUnsuspicious selects the entries that are put into the context. In crabtalk's design, the agent
-// writes the files itself, so only entries that are marked as suspicious are left out.
+// isUnsuspicious reports whether an entry is put into the context. In crabtalk's design, the agent writes the files
+// itself, so only entries that are marked as suspicious are left out.
 func isUnsuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

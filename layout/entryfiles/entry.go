@@ -33,7 +33,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Keys of the front matter.
+// These are the keys of the front matter.
 const (
 	keyName        = "name"
 	keyDescription = "description"
@@ -43,15 +43,15 @@ const (
 	keyCreated     = "oxbow-created"
 )
 
-// frontMatterMarker opens and closes the front matter.
+// frontMatterMarker is the line before and after the front matter.
 const frontMatterMarker = "---"
 
-// document is a file's text, with the positions of its parts.
+// document is the text of a file, with the offsets of its parts.
 type document struct {
 	text               string
-	lineEnding         string // "\n", or "\r\n" if the first line ends with it
-	frontStart         int    // beginning of the front matter, after the opening marker
-	frontEnd           int    // position of the \n before the closing marker
+	lineEnding         string // line end of the first line, "\n" or "\r\n"
+	frontStart         int    // offset of the front matter, after the opening marker
+	frontEnd           int    // offset of the \n before the closing marker
 	bodyStart, bodyEnd int    // byte range of the content
 }
 
@@ -86,7 +86,7 @@ func parseDocument(text string) (*document, error) {
 	return d, nil
 }
 
-// content returns the content with \n as line ending.
+// content returns the content of the file with "\n" as line end.
 func (d *document) content() string {
 	s := d.text[d.bodyStart:d.bodyEnd]
 	if d.lineEnding != "\n" {
@@ -95,7 +95,7 @@ func (d *document) content() string {
 	return s
 }
 
-// withContent returns the file's text with this content.
+// withContent returns the text of the file with another content.
 func (d *document) withContent(content string) string {
 	if content == d.content() {
 		return d.text
@@ -107,13 +107,12 @@ func (d *document) withContent(content string) string {
 	if now, err := parseDocument(text); err == nil && now.text[now.bodyStart:now.bodyEnd] == content {
 		return text
 	}
-	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
-	// content, or empty lines of the content as part of the file. Write the file again with the
-	// usual empty lines.
+	// Empty lines around the content are ambiguous, because they may belong to the content or to the file. Write the
+	// file again with the usual empty lines.
 	return d.text[:d.frontEnd+len("\n"+frontMatterMarker)] + d.lineEnding + d.lineEnding + content + d.lineEnding
 }
 
-// keyValue returns the value of a key, and whether the key exists.
+// keyValue returns the value of a key. ok is false if the file does not have the key.
 func (d *document) keyValue(key string) (value string, ok bool) {
 	for line := range strings.SplitSeq(d.text[d.frontStart:d.frontEnd], "\n") {
 		if v, found := strings.CutPrefix(strings.TrimSpace(line), key+":"); found {
@@ -123,9 +122,9 @@ func (d *document) keyValue(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// setKey returns the document with this value for the key. If the key occurs several times, setKey changes the last
-// line, because that line counts. If the key is missing, setKey inserts a line below the line of the key named by
-// after. An empty value removes all lines of the key.
+// setKey returns the document with a new value for a key. If the key is on several lines, it changes the last line,
+// because this line counts. If the key is missing, it inserts a line below the key after. An empty value removes all
+// lines of the key.
 func (d *document) setKey(key, value, after string) (*document, error) {
 	now, there := d.keyValue(key)
 	if now == value && there == (value != "") {
@@ -173,8 +172,8 @@ func (d *document) setKey(key, value, after string) (*document, error) {
 	return parseDocument(d.text[:d.frontStart] + strings.Join(lines, "\n") + d.text[d.frontEnd:])
 }
 
-// joinDescription combines a file's description and content into an entry's content, separated by an
-// empty line. An empty description is omitted with its empty line.
+// joinDescription returns the content of an entry: the description of the file, an empty line, and the content of the
+// file. An empty description is left out together with the empty line.
 func joinDescription(description, content string) string {
 	if description == "" {
 		return content
@@ -182,8 +181,7 @@ func joinDescription(description, content string) string {
 	return description + "\n\n" + content
 }
 
-// splitDescription is the inverse of join. The description is empty unless the text has a first line that is
-// followed by an empty line.
+// splitDescription is the inverse of joinDescription. If no empty line follows the first line, the description is "".
 func splitDescription(s string) (description, content string) {
 	d, c, ok := strings.Cut(s, "\n\n")
 	isDescription := d != "" && cleanLine(d) == d
@@ -193,8 +191,7 @@ func splitDescription(s string) (description, content string) {
 	return d, c
 }
 
-// cleanLine joins a text to a single line and removes control characters, so that the text can be the
-// value of a key.
+// cleanLine joins the lines of a text and removes control characters, so that the text can be the value of a key.
 func cleanLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		isLineBreak := r == '\u2028' || r == '\u2029'
@@ -206,7 +203,7 @@ func cleanLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// entry returns the entry that the document contains.
+// entry returns the entry in the file.
 func (d *document) entry() (oxbow.Entry, error) {
 	var e oxbow.Entry
 	e.Name, _ = d.keyValue(keyName)
@@ -251,7 +248,7 @@ func (d *document) entry() (oxbow.Entry, error) {
 	return e, nil
 }
 
-// parseWords parses quoted words that are separated by spaces.
+// parseWords parses words in quotes that are separated by spaces.
 func parseWords(s string) ([]string, error) {
 	var words []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
@@ -279,7 +276,7 @@ func formatWords(words []string) string {
 	return b.String()
 }
 
-// cutLabels splits a label line at spaces outside of quotes.
+// cutLabels splits a line of labels at the spaces that are not in quotes.
 func cutLabels(s string) ([]string, error) {
 	var words []string
 	start := -1
@@ -320,8 +317,8 @@ func formatLabels(ls []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// newFileText returns the file of a new entry. For an entry of kind note without labels, aliases and
-// time, the file has exactly the bytes that crabtalk writes.
+// newFileText returns the text of the file for a new entry. For a note without labels, aliases and a creation time,
+// the file has the same bytes as if crabtalk had written it.
 func newFileText(e oxbow.Entry) string {
 	description, content := splitDescription(e.Content)
 	var b strings.Builder
@@ -337,7 +334,7 @@ func newFileText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// extraKeys returns the keys that only oxbow uses, each with its value.
+// extraKeys returns the keys that crabtalk does not have, with their values.
 func extraKeys(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {
@@ -354,8 +351,8 @@ func extraKeys(e oxbow.Entry) [][2]string {
 	}
 }
 
-// rewriteFile returns the new text of a file whose entry changes from old to now. Lines that do not
-// have to change stay unchanged.
+// rewriteFile returns the text of a file after its entry has changed from old to now. Lines that need not change stay
+// as they are.
 func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 	d, err := parseDocument(text)
 	if err != nil {
@@ -369,7 +366,7 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
 			description, content = had, now.Content[len(had)+2:]
 		case had == "" && description == before:
-			// do not add a description to a file that a person wrote without one
+			// Do not add a description, because a person wrote the file without one.
 			description, content = "", now.Content
 		}
 		if description == "" && there {
@@ -394,7 +391,7 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 	return d.text, nil
 }
 
-// blankKey removes the value of a key, but keeps the line of the key.
+// blankKey returns the document with an empty value for the key. The line of the key stays.
 func (d *document) blankKey(key string) (*document, error) {
 	now, _ := d.keyValue(key)
 	if now == "" {

@@ -1,4 +1,4 @@
-// This file defines the layout, in which each entry is a file in memory/entries.
+// This file defines the layout. Each entry is a file in memory/entries.
 
 package entryfiles
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// Paths of the layout.
+// These are the paths of the layout.
 const (
 	entriesDir   = "memory/entries"
 	indexFile    = "memory/MEMORY.md"
@@ -21,8 +21,8 @@ const (
 	configFile   = "memory.toml"
 )
 
-// maxSlug is the maximum length of a slug in a file name, in bytes. File systems allow 255 bytes
-// for a name, and the name of a temporary file is 21 bytes longer.
+// maxSlug is the maximum length, in bytes, of the slug in a file name. File systems allow names of 255 bytes, and a
+// temporary file has a name that is 21 bytes longer.
 const maxSlug = 200
 
 type treeLayout struct{}
@@ -67,7 +67,7 @@ func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, 
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// entrySlug returns the preferred name of an entry's file, without .md.
+// entrySlug returns the name that the file of an entry should have, without .md.
 func entrySlug(name string) string {
 	if s := text.Slug(name); s != "" {
 		return s
@@ -75,10 +75,8 @@ func entrySlug(name string) string {
 	return "entry"
 }
 
-// freePath returns the path of a new entry's file, which is named by the entry's slug. If the path
-// is taken, for example by an entry whose name differs only in characters that a slug omits, a
-// number is appended. A slug that is too long for a file name is truncated, and a hash of the name
-// is appended.
+// freePath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
+// taken, a number is appended. A slug that is too long is shortened, and a hash of the entry's name is appended.
 func freePath(name string, taken func(string) bool) string {
 	s := entrySlug(name)
 	if len(s) > maxSlug {

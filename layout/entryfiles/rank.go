@@ -1,4 +1,4 @@
-// This file implements the design's ranking: BM25 over description and content.
+// This file implements the ranking of crabtalk's design, which is BM25 over the description and the content.
 
 package entryfiles
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ranker is an index of a memory's entries. Names are not indexed. As in crabtalk's RFC 0038, it
-// ignores words of one byte and 49 stop words. Entries that contain only such words still count in
-// the number of entries and in the mean length.
+// ranker is an index of the entries of a memory, without their names. As in crabtalk's RFC 0038, it ignores words of
+// one byte and 49 stop words. An entry that contains only such words still counts in the number of entries and in the
+// mean length.
 type ranker struct {
 	mu      sync.Mutex // guards the fields below
 	memory  *oxbow.Memory
@@ -23,9 +23,8 @@ type ranker struct {
 	entries map[uint64]oxbow.Entry
 }
 
-// search returns the entries that contain words of the query and for which isWanted returns true, the
-// best first, at most limit entries. Entries with equal scores are ordered by newer version, then
-// by lower ID.
+// search returns the entries that contain words of the query and for which isWanted returns true, at most limit, the
+// best first. If the scores are equal, the newer version comes first, and then the lower ID.
 func (r *ranker) search(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -53,7 +52,7 @@ func (r *ranker) search(
 	return hits, nil
 }
 
-// entry returns the entry with the ID, in the version that the last search has indexed.
+// entry returns the entry with this ID, in the version that is indexed. ok is false if it is not indexed.
 func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,8 +60,7 @@ func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// updateIndex brings the index up to date with the memory. It indexes only entries whose version
-// changed.
+// updateIndex brings the index up to date with the memory. It indexes only entries that have changed.
 func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
@@ -100,14 +98,14 @@ func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// indexedDocument returns the indexed document of an entry.
+// indexedDocument returns the document that is indexed for an entry.
 func indexedDocument(e oxbow.Entry) *index.Document {
 	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
 	d.SetWords(text.CrabtalkByteTerms(e.Content))
 	return d
 }
 
-// oldDocument returns the indexed document of an entry, or nil if the entry is not indexed.
+// oldDocument returns the document that is indexed for an entry, or nil if there is none.
 func (r *ranker) oldDocument(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
 		return indexedDocument(e)
@@ -115,10 +113,10 @@ func (r *ranker) oldDocument(id uint64) *index.Document {
 	return nil
 }
 
-// noHitsReply is recall's answer if no entry matches.
+// noHitsReply is the answer of recall if it finds no entry.
 const noHitsReply = "no memories found"
 
-// formatHits returns the text with which recall presents hits.
+// formatHits returns the answer of recall with these entries.
 func formatHits(hits []oxbow.Entry) string {
 	if len(hits) == 0 {
 		return noHitsReply

@@ -1,4 +1,4 @@
-// This file defines the tools of an agent.
+// This file defines the tools for an agent.
 
 package entryfiles
 
@@ -39,8 +39,8 @@ type rewriteIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
-// Tools implements [layout.Home]. It returns the four tools of crabtalk's design, and the tool
-// soul, which writes the identity if soul_editable allows it.
+// Tools implements [layout.Home]. It returns the four tools of crabtalk's design. It also returns the tool soul, which
+// writes the identity, if the setting soul_editable allows it.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
@@ -114,8 +114,8 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 	return verb.Reply{Message: d.AddNotes(formatHits(hits), notes), IsRemembered: len(hits) > 0}, nil
 }
 
-// searchEntries returns the entries that match words of the query. If the workspace has vectors, it also
-// returns entries with similar vectors.
+// searchEntries returns the entries that contain words of the query. If the workspace has vectors, it also returns
+// entries whose vectors are similar to that of the query.
 func (h *home) searchEntries(
 	ctx context.Context,
 	d *verb.Workspace,
@@ -159,8 +159,7 @@ func (h *home) soulTool(ctx context.Context, _ *verb.Workspace, in rewriteIn) (v
 	return h.rewriteDocument(ctx, identityFile, in.Content)
 }
 
-// rewriteDocument replaces a document. If content is empty, it returns the current
-// document instead.
+// rewriteDocument replaces the text of a document. If content is "", it returns the present text and changes nothing.
 func (h *home) rewriteDocument(ctx context.Context, file, content string) (verb.Reply, error) {
 	name := path.Base(file)
 	if content != "" {

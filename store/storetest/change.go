@@ -15,8 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isSameEntry reports whether a and b are versions of one entry: the ID, the kind and the creation
-// time are equal.
+// isSameEntry reports whether a and b are versions of the same entry, which have the same ID, kind and creation time.
 func isSameEntry(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.Created.Equal(b.Created)
 }
@@ -87,7 +86,7 @@ func testAlias(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// testUniqueAliases adds aliases that another entry has, also from several goroutines.
+// testUniqueAliases adds aliases that another entry has. It also does so from several goroutines.
 func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 	if !can.Aliases {
 		return
@@ -106,7 +105,7 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 	checkRefused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
 	checkGone(t, s, "three")
 	apply(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
-	// it already has the alias
+	// The entry already has the alias.
 	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a"))
 	errs, wg := make([]error, 8), sync.WaitGroup{}
 	for i := range errs {
@@ -167,7 +166,7 @@ func testAtomic(t *testing.T, s oxbow.Store, _ Can) {
 	if e := get(t, s, "a"); e.Content != "one" {
 		t.Errorf("a batch that failed changed the content to %q", e.Content)
 	}
-	// Each change of a batch sees the changes before it.
+	// Each op of a call sees the effects of the ops before it.
 	apply(t, s, oxbow.Add{Name: "c", Content: "1"}, oxbow.Update{Name: "c", Content: "2"},
 		oxbow.Remove{Name: "a"}, oxbow.Add{Name: "a", Content: "3"})
 	if c, a := get(t, s, "c"), get(t, s, "a"); c.Content != "2" || a.Content != "3" {

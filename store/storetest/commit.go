@@ -57,8 +57,7 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	testCommitOthers(t, c)
 }
 
-// testCommitOthers commits several ops at once, an empty list, and an op that cannot be
-// applied.
+// testCommitOthers commits several ops in one call, no ops, and an op that cannot be applied.
 func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	made := commit(
 		t,
@@ -89,13 +88,13 @@ func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	}
 }
 
-// testCommitParallel lets several writers change the same entries. Each call must return
-// its own text, and the number of the change with this text.
+// testCommitParallel lets several writers change the same entries. Each call must return its own text, and the number
+// of the change that wrote this text.
 func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 	c := committer(t, s)
 	commit(t, c, oxbow.Add{Name: "shared", Content: "start"})
 	const writers, each = 6, 8
-	var mu sync.Mutex // guards answers
+	var mu sync.Mutex // mu guards answers.
 	var answers []oxbow.Change
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -124,9 +123,8 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 	checkLogged(t, s, answers...)
 }
 
-// testCommitOpID repeats calls with the same op ID. Each call must return the change
-// of the first call, even while that call is still running, and never the store's last
-// change. A store without a history is not tested, because it does not store op IDs.
+// testCommitOpID repeats calls with the same op ID. Each call must return the change of the first call, even while the
+// first call is running. A store without a history is not tested, because it does not remember op IDs.
 func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	c := committer(t, s)
 	if _, err := oxbow.HistoryOf(s); errors.Is(err, oxbow.ErrUnsupported) {
@@ -186,8 +184,7 @@ func commit(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
 	return made
 }
 
-// checkWritten compares a change that has a single op with the entry in the
-// store.
+// checkWritten compares the change that one op made with the entry in the store.
 func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
 	t.Helper()
 	e, ok := made.Entry()
@@ -199,7 +196,7 @@ func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.E
 	}
 }
 
-// hasOneVersion reports whether the change has a single version, and the verb wrote it.
+// hasOneVersion reports whether the change has exactly one version, with this verb.
 func hasOneVersion(c oxbow.Change, verb oxbow.Verb) bool {
 	return len(c.Versions) == 1 && c.Versions[0].Verb == verb
 }
@@ -211,8 +208,8 @@ func isSameVersion(a, b *oxbow.Entry) bool {
 		reflect.DeepEqual(a.Labels, b.Labels) && reflect.DeepEqual(a.Aliases, b.Aliases)
 }
 
-// checkLogged compares changes with the log, if the store has a log. Each change must be
-// in the log under its own number, with the same entries.
+// checkLogged compares changes with the log of the store, if it has one. The log must contain each change under its
+// number, with the same entries.
 func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 	t.Helper()
 	h, err := oxbow.HistoryOf(s)
@@ -249,7 +246,7 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 	}
 }
 
-// looksSame reports whether two versions look the same to callers.
+// looksSame reports whether callers cannot distinguish two versions.
 func looksSame(v, w oxbow.Version) bool {
 	return v.Seq == w.Seq && v.Verb == w.Verb && v.Prev == w.Prev && v.Entry.ID == w.Entry.ID &&
 		v.Entry.Name == w.Entry.Name &&

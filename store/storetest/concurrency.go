@@ -1,5 +1,4 @@
-// This file tests concurrent use: parallel calls, events, cancellation, Close, and a second
-// opening.
+// This file tests parallel calls, events, cancellation, closing and opening again.
 
 package storetest
 
@@ -43,8 +42,7 @@ func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testParallel writes from several goroutines and checks that no acknowledged change is
-// missing.
+// testParallel writes from several goroutines. No acknowledged change may be missing afterwards.
 func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	const writers, each = 8, 10
 	var wg sync.WaitGroup
@@ -71,7 +69,7 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testWatch lets two functions watch the store, and stops one function after a part of the changes.
+// testWatch watches the store with two functions, and stops one of them after some changes.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	w := oxbow.CapabilitiesOf(s).Watcher
 	if w == nil {
@@ -102,8 +100,8 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// changedEntry returns the entry in an event's only change, which must have this ID. It returns nil
-// if the entry was removed.
+// changedEntry returns the entry in the only change of an event, or nil if this entry was removed. The entry must have
+// this ID.
 func changedEntry(t *testing.T, event oxbow.Event, id uint64) *oxbow.Entry {
 	t.Helper()
 	if len(event.Changes) != 1 || event.Changes[0].ID != id {

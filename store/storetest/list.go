@@ -23,7 +23,7 @@ func testOrder(t *testing.T, s oxbow.Store, _ Can) {
 		t.Errorf("entries = %q, not by ID", entryNames(es))
 	}
 	for range s.Entries(t.Context(), oxbow.Filter{}) {
-		break // stopping early is fine
+		break // A caller may stop early.
 	}
 }
 
@@ -39,8 +39,7 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	before := []string{"a"}
 	after := []string{"b"}
 	if can.Created >= 24*time.Hour {
-		// the store records only the current time, so both entries have it as creation
-		// time
+		// The store cannot store another creation time than the present, so both entries have the same.
 		created = get(t, s, "a").Created
 		before = nil
 		after = []string{"a", "b"}
@@ -69,8 +68,7 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// testNames uses long names, names that look like paths, and names that differ only in
-// case.
+// testNames uses long names, names that look like paths, and names that differ only in letter case.
 func testNames(t *testing.T, s oxbow.Store, can Can) {
 	hard := []string{"a", "A", "a b", "a-b", "../../etc/passwd", "/abs", "a/b", `a\b`, "C:", "con", "é", "e\u0301",
 		"日本語", "🦀", ".hidden", "..", "dot.", "%2e", strings.Repeat("n", 200), "#1", "- x", "a.md", "[x](y)", "<b>&amp;"}
@@ -79,10 +77,10 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 		content := fmt.Sprint("content ", i)
 		err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: content})
 		if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
-			continue // a store may refuse a name with an error, but must never confuse two names
+			continue // A store may refuse a name, but must not confuse two names.
 		}
 		if n == "e\u0301" && errors.Is(err, oxbow.ErrExists) {
-			continue // a memory treats "é" as the same name
+			continue // For a memory, both spellings of "é" are the same name.
 		}
 		if err != nil {
 			t.Errorf("Add(%q) = %v", n, err)

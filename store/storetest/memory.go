@@ -1,5 +1,4 @@
-// This file has helpers that open memories and make calls, and that end the test if there
-// is an error.
+// This file contains helpers that open memories and make calls. They end the test if there is an error.
 
 package storetest
 
@@ -13,14 +12,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Can describes the capabilities of a store's format. Everything else must be refused with
-// an error that matches [oxbow.ErrUnsupported] or [oxbow.ErrInvalid].
+// Can says what a store can store. For everything else, it must return an error that matches [oxbow.ErrUnsupported] or
+// [oxbow.ErrInvalid].
 type Can struct {
-	Labels  bool         // labels on entries
-	Aliases bool         // aliases on entries
-	Kinds   []oxbow.Kind // supported kinds (nil means all)
-	// resolution of the creation time (0 means nanoseconds, a day or more that the time
-	// is not stored)
+	Labels  bool         // The store has labels.
+	Aliases bool         // The store has aliases.
+	Kinds   []oxbow.Kind // kinds that the store has (nil means all)
+	// precision of the creation time (0 means nanoseconds; a day or more means that it is not stored)
 	Created time.Duration
 	Reopen  func(t *testing.T) oxbow.Store
 }
@@ -41,8 +39,7 @@ func checkStore(t *testing.T, s oxbow.Store) {
 	}
 }
 
-// Open opens a memory. At the end of the test, the memory and its index are checked and
-// closed.
+// Open opens a memory. At the end of the test, the memory and its index are checked, and the memory is closed.
 func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
 	t.Helper()
 	m, err := oxbow.Open(name, o)
@@ -53,8 +50,7 @@ func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
 	return m
 }
 
-// Close checks a memory and its index, and then closes the memory. Problems fail
-// the test.
+// Close checks a memory and its index, and closes the memory. If a check finds a problem, the test fails.
 func Close(t testing.TB, m *oxbow.Memory) {
 	t.Helper()
 	if r, err := m.Check(context.WithoutCancel(t.Context())); err != nil || len(r.Problems) > 0 {

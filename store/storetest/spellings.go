@@ -17,7 +17,7 @@ const (
 	decomposedName = "cafe\u0301"
 )
 
-// testSpellings remembers, finds and forgets an entry by both spellings of its words.
+// testSpellings remembers, finds and forgets an entry. Each time, it uses both spellings of the words.
 func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 	m, ctx := oxbow.New(s, nil), t.Context()
 	for i, name := range []string{decomposedName, composedName, decomposedName} {
@@ -48,7 +48,7 @@ func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// checkLabelSpellings finds the entry by both spellings of a tag.
+// checkLabelSpellings finds the entry by each spelling of its tag.
 func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	apply(t, m, oxbow.Relabel{Name: decomposedName, Labels: []oxbow.Label{{Key: "tag", Value: "p" + decomposedName}}})
@@ -63,7 +63,7 @@ func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// checkAliasSpellings adds an alias in both spellings to the entry.
+// checkAliasSpellings adds an alias to the entry in both spellings.
 func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	apply(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})
@@ -76,8 +76,8 @@ func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// testOldSpellings tests a store from before names were normalized, which has an entry for
-// each spelling. Each must be reachable by its own spelling.
+// testOldSpellings tests a store from before names were normalized. It contains one entry for each spelling of a name,
+// and each must be found by its own spelling.
 func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	apply(t, s, oxbow.Add{Name: decomposedName, Content: "old"})
 	m, ctx := oxbow.New(s, nil), t.Context()
@@ -86,7 +86,7 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	err := s.Apply(ctx, oxbow.Add{Name: composedName, Content: "new"})
 	if errors.Is(err, oxbow.ErrExists) {
-		return // a memory, or a server with a memory
+		return // The store is a memory or a server, which normalizes names.
 	}
 	if err != nil {
 		t.Fatal(err)

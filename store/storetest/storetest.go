@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Run runs the tests. open must return an empty store for each test, which the test closes.
-// With can.Reopen, the last store is opened again.
+// Run runs the tests. open must return an empty store. The test closes it. If can.Reopen is set, it must open the last
+// store again.
 func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 	if can.Kinds == nil {
 		can.Kinds = oxbow.Kinds()

@@ -1,5 +1,4 @@
-// This file tests stores that wrap another store. Nothing may bypass the wrapper, whatever
-// optional interfaces the wrapped store has.
+// This file tests stores that wrap another store. No optional interface of the wrapped store may bypass the wrapper.
 
 package storetest
 
@@ -20,28 +19,28 @@ import (
 
 // A Wrapper describes a store that wraps another store, for [RunWrapper].
 type Wrapper struct {
-	// Ops are applied to the wrapped store, one change each, before it is wrapped. At least
-	// one entry must stay visible through the wrapper.
+	// Ops are applied to the store before it is wrapped, each in a change of its own. At least one entry must be
+	// visible through the wrapper.
 	Ops []oxbow.Op
 
-	// Secret is a word that occurs in the name and the texts of all entries that the wrapper
-	// must hide, and in no other entry. It may be empty.
+	// Secret is a word that is in the name and the texts of each entry that the wrapper must hide, and in no other
+	// entry. It may be empty.
 	Secret string
 
-	// Check returns an error if the wrapper must not show an entry in this form. It may be nil.
+	// Check returns an error if the wrapper must not show the entry e. It may be nil.
 	Check func(e oxbow.Entry) error
 
-	// Wrap returns a wrapper of base. The test closes it, which may close base.
+	// Wrap returns a wrapper of base. The test closes the wrapper, which may close base.
 	Wrap func(t *testing.T, base oxbow.Store) oxbow.Store
 }
 
-// RunWrapper compares all that a wrapper shows through each optional interface with the entries
-// that it lists. open must return an empty store that supports all optional interfaces. The test
-// runs once over such a store, and once over a store without optional interfaces.
+// RunWrapper tests that a wrapper shows the same entries through each of its optional interfaces as in a list, and
+// nothing else. open must return an empty store with all optional interfaces. The tests also run with a store without
+// any.
 func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	for _, tc := range []struct {
 		name string
-		hide func(oxbow.Store) oxbow.Store // hides optional interfaces
+		hide func(oxbow.Store) oxbow.Store // hide returns the store without some of its optional interfaces.
 	}{
 		{"all optional interfaces", func(s oxbow.Store) oxbow.Store { return s }},
 		{"heads without contents", func(s oxbow.Store) oxbow.Store { return headStore{s} }},
@@ -90,10 +89,10 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	}
 }
 
-// plainStore hides the optional interfaces of a store.
+// plainStore is a store without optional interfaces.
 type plainStore struct{ oxbow.Store }
 
-// headStore has all optional interfaces of a store, and heads without contents.
+// headStore is a store with all optional interfaces, whose heads have no contents.
 type headStore struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces, for [oxbow.CapabilitiesOf].
@@ -135,7 +134,7 @@ func (s headStore) ViewHeads(
 	})
 }
 
-// missingFields returns the names of the optional interfaces that are not supported.
+// missingFields returns the names of the optional interfaces that c does not contain.
 func missingFields(c oxbow.Capabilities) (names []string) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
@@ -149,16 +148,16 @@ func missingFields(c oxbow.Capabilities) (names []string) {
 type wrapperTest struct {
 	t            *testing.T
 	wrapper      Wrapper
-	fullStore    oxbow.Store // the wrapped store, with all optional interfaces
-	wrapped      oxbow.Store // the wrapper
+	fullStore    oxbow.Store // wrapped store, with all its optional interfaces
+	wrapped      oxbow.Store // wrapper that is tested
 	capabilities oxbow.Capabilities
 	shownEntries []oxbow.Entry // entries that the wrapper lists
-	names        []string      // names of all entries that the wrapped store ever had
+	names        []string      // names of all entries that the wrapped store has ever had
 
-	readsAll bool // the wrapped store reads entries by ID, also those whose heads were not requested
+	readsAll bool // The wrapped store returns an entry for any ID, even if its head was not requested.
 }
 
-// checkSeen fails the test if a value shows what the wrapper must hide.
+// checkSeen fails the test if value contains something that the wrapper must hide.
 func (wt *wrapperTest) checkSeen(where string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
@@ -172,10 +171,9 @@ func (wt *wrapperTest) checkSeen(where string, value any) {
 	}
 }
 
-// checkOffers fails the test if the wrapper offers a capability that needs the wrapped store
-// although the wrapped store does not support it. It also fails the test if the wrapper has the
-// methods of an interface that the wrapper does not offer, for example because the wrapper embeds a
-// store.
+// checkOffers fails the test if the wrapper offers a capability that needs a capability that the wrapped store does
+// not have. It also fails the test if the wrapper has methods of an interface that it does not offer, for example
+// because it embeds a store.
 func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.capabilities), missingFields(base)
@@ -186,7 +184,7 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 		}
 	}
 	if _, isMemory := wt.wrapped.(*oxbow.Memory); isMemory || len(below) > 0 {
-		return // the methods exist, and return an error
+		return // The methods exist but return an error.
 	}
 	c := reflect.TypeFor[oxbow.Capabilities]()
 	for i := range c.NumField() {
@@ -197,7 +195,7 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	}
 }
 
-// readShown lists the entries of the wrapper, and compares them with Get and with filters.
+// readShown lists the entries of the wrapper. It compares the list with the results of Get and of filters.
 func (wt *wrapperTest) readShown() {
 	t := wt.t
 	wt.shownEntries = list(t, wt.wrapped, oxbow.Filter{})
@@ -260,7 +258,7 @@ func (wt *wrapperTest) checkReads() {
 	}
 }
 
-// checkHeads lists the heads, and reads the entries of all IDs, also of hidden entries.
+// checkHeads lists the heads and reads the entries with all IDs, including those of hidden entries.
 func (wt *wrapperTest) checkHeads() {
 	if wt.capabilities.HeadViewer == nil {
 		return
@@ -287,14 +285,14 @@ func (wt *wrapperTest) checkHeads() {
 	}
 	ok, err := wt.capabilities.HeadViewer.ViewHeads(wt.t.Context(), []string{oxbow.LabelProject}, nil, view)
 	if !ok {
-		return // the store cannot answer from heads
+		return // The store cannot provide heads.
 	}
 	if want := entryIDs(wt.shownEntries); err != nil || !slices.Equal(ids, want) {
 		wt.t.Errorf("ViewHeads lists %d, %v, want %d", ids, err, want)
 	}
 }
 
-// checkPages reads the newest entries one by one.
+// checkPages reads the newest entries, one entry on each page.
 func (wt *wrapperTest) checkPages() {
 	if wt.capabilities.Pager == nil {
 		return
@@ -330,8 +328,8 @@ func historian(t *testing.T, s oxbow.Store) oxbow.Historian {
 	return h
 }
 
-// checkHistory reads the whole history through the wrapper, and tries to undo and restore all
-// that it hides.
+// checkHistory reads the whole history through the wrapper. It tries to undo and to restore everything that the
+// wrapper hides.
 func (wt *wrapperTest) checkHistory() {
 	t, ctx, h := wt.t, wt.t.Context(), wt.capabilities.Historian
 	if h == nil {
@@ -370,7 +368,7 @@ func (wt *wrapperTest) checkHistory() {
 func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
 	t, ctx := wt.t, wt.t.Context()
 	for seq := range log[0].Seq + 2 {
-		var want []oxbow.Change // up to number seq
+		var want []oxbow.Change // changes up to this number
 		for _, c := range log {
 			if c.Seq <= seq {
 				want = append(want, c)
@@ -396,7 +394,7 @@ func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
 	}
 }
 
-// collect returns the items that all yields before an error.
+// collect returns the items of a sequence up to an error, and the error.
 func collect[T any](all iter.Seq2[T, error]) (items []T, err error) {
 	for it, err := range all {
 		if err != nil {
@@ -431,7 +429,7 @@ func (wt *wrapperTest) checkPast(h oxbow.Historian, seq uint64) {
 	}
 }
 
-// checkHiddenChange tries to undo a change that the log hides, and to restore the hidden entries in it.
+// checkHiddenChange tries to undo a change that the log does not show, and to restore the hidden entries in it.
 func (wt *wrapperTest) checkHiddenChange(h oxbow.Historian, seq uint64) {
 	if n, err := h.Revert(wt.t.Context(), seq); err == nil {
 		wt.t.Errorf("Revert of change %d, which the log hides, made change %d", seq, n)
@@ -451,8 +449,8 @@ func (wt *wrapperTest) isHidden(name string) bool {
 	return wt.wrapper.Secret != "" && strings.Contains(name, wt.wrapper.Secret)
 }
 
-// checkRedactor tries to erase what the wrapper hides, and looks at the versions that the
-// wrapper passes to the caller.
+// checkRedactor tries to erase entries that the wrapper hides. It also checks the versions that the wrapper passes to
+// the caller's function.
 func (wt *wrapperTest) checkRedactor() {
 	r := wt.capabilities.Redactor
 	if r == nil {
@@ -484,8 +482,7 @@ func (wt *wrapperTest) checkDelta(where string, d oxbow.Delta) {
 	}
 }
 
-// checkEvents changes all entries in the wrapped store, and checks which events the wrapper
-// reports.
+// checkEvents changes all entries of the wrapped store and checks which events the wrapper sends.
 func (wt *wrapperTest) checkEvents() {
 	t, ctx := wt.t, wt.t.Context()
 	changes := wt.changesSince()
@@ -527,8 +524,8 @@ func (wt *wrapperTest) checkEvents() {
 	}
 }
 
-// changesSince returns the changes that are made after now. They are read when the result is iterated.
-// If the wrapper is no Sequencer, the result is empty.
+// changesSince returns the changes that are made from now on. They are read during the iteration. If the wrapper is
+// not a Sequencer, there are none.
 func (wt *wrapperTest) changesSince() iter.Seq2[oxbow.Delta, error] {
 	if wt.capabilities.Sequencer == nil {
 		return func(func(oxbow.Delta, error) bool) {}

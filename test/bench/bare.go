@@ -1,5 +1,5 @@
-// This file implements the command bare: the processor time of a search in the index without
-// a store, compared in turns with an earlier version of the index and with a prototype.
+// This file implements the command bare. It measures the processor time of searches in the index without a store, in
+// turns with an earlier version of the index and with a prototype.
 
 package main
 
@@ -24,7 +24,7 @@ import (
 
 const (
 	bareLimit      = 10
-	queriesPerTurn = 40 // number of consecutive queries to one engine
+	queriesPerTurn = 40 // number of consecutive queries to one engine before the next engine's turn
 )
 
 // bareTexts are the texts with which the engines are filled.
@@ -33,7 +33,7 @@ type bareTexts struct {
 	cut   func(string) []string
 }
 
-// textWords returns the words of a text.
+// textWords returns the words of the text with index i.
 func (t bareTexts) textWords(i int) []string { return t.cut(t.texts[i]) }
 
 // bareEngine is a filled index. A query is passed both as text and as words, because some
@@ -47,8 +47,9 @@ type bareEngine interface {
 type bareOther struct {
 	name string
 	fill func(t bareTexts, way string) (bareEngine, error)
-	cut  func(text string, emit func(string)) // cuts texts into words for all engines (nil if it does not matter)
-	// the only way in which the engine can be queried, or "" if it supports all ways
+	// function by which all engines cut texts into words (nil if any will do)
+	cut func(text string, emit func(string))
+	// only way in which the engine can be queried ("" if it can be queried in all ways)
 	only string
 }
 
@@ -75,8 +76,8 @@ type bareRun struct {
 	sizes        []int
 	ways         []string
 	withRecalls  bool
-	storesDir    string          // directory for memories
-	openMemories []*oxbow.Memory // memories to close
+	storesDir    string          // directory in which memories are created
+	openMemories []*oxbow.Memory // memories that must be closed at the end
 	queries      int
 	rounds       int
 	seed         uint64
@@ -165,8 +166,8 @@ func (r *bareRun) run(ctx context.Context) error {
 	return nil
 }
 
-// sampleQueries returns queries of 2 to 8 consecutive words from the texts, and each query's words. It omits
-// repeated words, because the prototype counts a repeated word twice.
+// sampleQueries returns queries of 2 to 8 consecutive words from the texts, and the words of each query. Repeated
+// words are left out, because the prototype counts each repetition.
 func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
@@ -178,8 +179,7 @@ func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinctWords(ws[at : at+k])
 		q := strings.Join(ws, " ")
-		// Pass substrings of the query, because an engine that cuts the query itself also gets
-		// substrings.
+		// Pass substrings of the query as words, because an engine that cuts the query itself gets substrings, too.
 		queries, words = append(queries, q), append(words, strings.Split(q, " "))
 	}
 	return queries, words
@@ -195,15 +195,15 @@ func distinctWords(words []string) (ws []string) {
 	return ws
 }
 
-// bareContestant is an engine with the times of its queries.
+// bareContestant is an engine with the measured times of its queries.
 type bareContestant struct {
 	name       string
 	engine     bareEngine
-	bytes      int64 // in memory
+	bytes      int64 // size of the engine in memory, in bytes
 	queryTimes []timings
 }
 
-// measureSize measures all engines with a number of texts.
+// measureSize measures all engines, filled with the texts. again says that some texts are composed of others.
 func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) error {
 	r.printf("### %s texts\n\n", formatCount(len(t.texts)))
 	if again {
@@ -267,8 +267,7 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 	return err
 }
 
-// fillEngines fills the engines that support a way to query. The first is the index of this
-// checkout.
+// fillEngines fills all engines that can be queried in this way. The index of this checkout is the first.
 func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
 	p := r.newProgress("filling for " + way)
 	defer p.clear()
@@ -308,21 +307,20 @@ func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*
 	return cs, nil
 }
 
-// liveBytes returns the total size of live objects.
+// liveBytes returns the total size of live objects in bytes.
 func liveBytes() int64 {
 	runtime.GC()
-	runtime.GC() // also free what finalizers of the first run released
+	runtime.GC() // Collect a second time, to free what finalizers have released.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// queryInTurns passes all queries to each engine: once without timing, then in so many timed
-// rounds.
+// queryInTurns passes all queries to each engine: first once without timing, then in rounds with timing.
 func queryInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// Disable the garbage collector, so that no engine pays for another's garbage.
+	// Disable the garbage collector. Otherwise an engine would pay for another engine's garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, c := range cs {
 		c.queryTimes = make([]timings, len(queries))
@@ -380,8 +378,8 @@ func (t timings) total() (sum time.Duration) {
 	return sum
 }
 
-// countEqualResults counts the queries for which two engines find the same texts in any order, and the queries for
-// which also the order and every bit of the scores are equal.
+// countEqualResults compares two engines. lists is the number of queries for which both find the same texts. bits is
+// the number of queries for which the order and each bit of the scores are equal as well.
 func countEqualResults(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
 	type hit struct {
 		number uint64

@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// bareBuild describes the engines to build in.
+// bareBuild says which other engines are built into the program.
 type bareBuild struct {
 	beforeDir    string // path of another checkout of this repository, or ""
 	prototypeDir string // path of the module perf/proto, or ""
@@ -70,7 +70,7 @@ func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSe
 	return cmd.Run()
 }
 
-// overlay is a set of files that replace others in a build.
+// overlay is a set of files that replace other files in a build.
 type overlay struct {
 	dir       string // directory of the generated files
 	replace   map[string]string
@@ -100,7 +100,7 @@ func (o *overlay) writeGoMod(prototype string) (string, error) {
 
 // addEngines adds the engines, and writes the overlay file.
 func (o *overlay) addEngines(w *bareBuild) error {
-	var kept []string // names of the engines in the build
+	var kept []string // names of the engines that are built in
 	if w.prototypeDir != "" {
 		kept = append(kept, "PROTOTYPE")
 		if err := o.copyFile(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
@@ -136,8 +136,8 @@ func (o *overlay) addEngines(w *bareBuild) error {
 	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)
 }
 
-// keepEngineLines removes the lines that begin with the name of an engine that is not in kept. From lines that
-// begin with the name of a kept engine, it removes the name.
+// keepEngineLines removes the lines that begin with the name of an engine that is not in kept. From a line that begins
+// with the name of an engine in kept, it removes only this name.
 func keepEngineLines(text string, kept []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -152,8 +152,8 @@ func keepEngineLines(text string, kept []string) string {
 	return b.String()
 }
 
-// copyPackage adds the Go files of a package, except its tests, as another package, with words
-// replaced.
+// copyPackage adds the Go files of a package to the overlay as another package, without tests. words are pairs of a
+// text and its replacement.
 func (o *overlay) copyPackage(from, to string, words ...string) error {
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {
@@ -182,7 +182,7 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 	return nil
 }
 
-// copyFile adds a copy of a file.
+// copyFile adds a copy of a file to the overlay.
 func (o *overlay) copyFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -191,7 +191,7 @@ func (o *overlay) copyFile(from, as string) error {
 	return o.writeFile(as, b)
 }
 
-// writeFile adds a file with the given content.
+// writeFile adds a file with this content to the overlay.
 func (o *overlay) writeFile(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file implements the command beside: how much recalls and durable writes of one memory
-// slow each other down.
+// This file implements the command beside. It measures how much recalls and durable writes of the same memory slow
+// each other down.
 
 package main
 
@@ -16,19 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// besideRun measures one memory. For comparison, a second memory is used by workers that
-// need a processor and the disk, but share nothing with the first memory.
+// besideRun measures one memory. For comparison, workers use a second memory. They need a processor and the disk, but
+// share nothing with the first memory.
 type besideRun struct {
 	*bench
 	entryCount, rounds int
-	loadTime           time.Duration // duration of each load in each round
+	loadTime           time.Duration // time for which each load runs in each round
 	src                textSource
 
 	m, otherMemory *oxbow.Memory
 	texts          []oxbow.Add
 	phrases        []string
 	bareFiles      *bareWriteFiles
-	bareWriteSize  int // size of a bare write in bytes
+	bareWriteSize  int // size of a bare write, in bytes
 	written        int
 }
 
@@ -42,18 +42,18 @@ func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return r.run
 }
 
-// worker repeats one operation.
+// worker repeats one operation as long as a load runs.
 type worker struct {
 	call  func(ctx context.Context, i int) error
-	times timings // duration of each call
+	times timings // time of each call
 }
 
-// workerLoad is a load of workers that run at the same time.
+// workerLoad is a set of workers that run at the same time.
 type workerLoad struct {
 	name          string
-	recallWorkers []*worker // workers with calls that count as recalls
+	recallWorkers []*worker // workers whose calls are recalls
 	writeWorkers  []*worker
-	rates         [2][]float64 // calls per second of recalls and of writes, by round
+	rates         [2][]float64 // calls per second of the recalls and of the writes, in each round
 	writeTimes    timings      // times of all writes
 }
 

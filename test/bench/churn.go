@@ -1,5 +1,5 @@
-// This file implements the command churn: the size of the log after many updates of few
-// entries, and how long the slowest update waits while the log is compacted.
+// This file implements the command churn. It measures the size of the log after many updates of few entries, and how
+// long the slowest update waits while the log is compacted.
 
 package main
 
@@ -23,11 +23,11 @@ type churnRun struct {
 	path        string
 	texts       []oxbow.Add
 	written     int
-	changeTimes timings // times of the updates
-	bareTimes   timings // times of synced overwrites of as many bytes, in between
-	largestSize int64   // maximum size of the log in bytes
-	finalSize   int64   // size of the log at the end
-	compactions int     // number of times that the log became smaller
+	changeTimes timings // time of each update
+	bareTimes   timings // time of each synced overwrite of as many bytes, made between the updates
+	largestSize int64   // largest size of the log, in bytes
+	finalSize   int64   // size of the log at the end, in bytes
+	compactions int     // how often the log became smaller
 }
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -161,13 +161,13 @@ func (r *churnRun) nextChange() []oxbow.Op {
 	return ops
 }
 
-// logSize returns the number of bytes that the log of a memory uses.
+// logSize returns the size of the used part of a memory's log in bytes.
 func logSize(m *oxbow.Memory) (int64, error) {
 	s, err := m.Stats(context.Background())
 	return s.Used, err
 }
 
-// rewrittenSize returns the size of a log with only the entries and the kept changes.
+// rewrittenSize returns the size that the log would have with only the entries and the kept changes.
 func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, 
 
 func formatMegabytes(n int64) string { return formatDigits(float64(n)/1e6) + " MB" }
 
-// measureFirstRecall returns the time from opening the memory in a new process to the first result.
+// measureFirstRecall returns the time that a new process needs to open the memory and to return the first result.
 func (r *churnRun) measureFirstRecall(ctx context.Context) (time.Duration, error) {
 	from := time.Now()
 	m, err := oxbow.Open(r.path, nil)

@@ -1,5 +1,5 @@
-// This file implements the command close: the cost of closing a memory, depending on the
-// amount written since it was opened.
+// This file implements the command close. It measures the cost of closing a memory, which depends on how much was
+// written since it was opened.
 
 package main
 
@@ -84,7 +84,7 @@ type closeRun struct {
 	written int
 }
 
-// callCost is the time that a call took.
+// callCost is the elapsed time and the processor time of a call.
 type callCost struct{ clock, cpu time.Duration }
 
 func measureCost(fn func() error) (s callCost, err error) {
@@ -120,8 +120,8 @@ func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (cal
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose returns the cost of a close after so many changes, and the cost of a checkpoint in
-// the next process.
+// measureClose returns the cost of closing a store after this number of changes, and the cost of a checkpoint in the
+// next process.
 func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

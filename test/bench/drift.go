@@ -1,4 +1,4 @@
-// This file implements the command drift: whether annotations stay with their lines.
+// This file implements the command drift. It measures how often annotations stay with their lines.
 
 package main
 
@@ -83,10 +83,10 @@ type driftRun struct {
 	tempDir             string
 }
 
-// driftKinds are the kinds of anchors. Anchors in renamed files are counted in two kinds.
+// driftKinds are the kinds of anchors. An anchor in a renamed file belongs to two kinds.
 var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
-// driftTable contains the counts by kind of anchor and way of placing.
+// driftTable contains the counts for each kind of anchor and each way of placing.
 type driftTable map[string]map[string]*tally
 
 func (t driftTable) tallyFor(kind, way string) *tally {
@@ -109,7 +109,7 @@ func splitRepoName(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// placeHistories selects anchors from each repository and places them.
+// placeHistories selects anchors from the history of each repository and places them.
 func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 	total := driftTable{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
@@ -230,7 +230,7 @@ func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair
 	return nil
 }
 
-// logMisplacement prints an anchor that was placed incorrectly.
+// logMisplacement prints an anchor that was placed at the wrong position.
 func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s placement, how string) {
 	var t tally
 	t.addResult(x, s)
@@ -333,8 +333,8 @@ func (r *driftRun) printTables(name string, t driftTable) {
 	}
 }
 
-// driftRow is one row of published data: a line at commit A, and its number at commit B,
-// which is null if the line is gone. Numbers start at 1.
+// driftRow is a row of published data: a line at commit A, and its number at commit B. Numbers begin at 1. The number
+// is null if the line is gone.
 type driftRow struct {
 	Repo    string `json:"repo"`
 	CommitA string `json:"A"`

@@ -55,9 +55,9 @@ func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// fileDelta is the change of one commit to one file.
+// fileDelta is the change that one commit made to one file.
 type fileDelta struct {
-	from, to string // paths; to is "" if the file was deleted, and from is "" if it is new
+	from, to string // paths before and after the commit; from is "" for a new file, and to is "" for a deleted file
 	hunks    []diffHunk
 }
 
@@ -68,12 +68,12 @@ type diffHunk struct {
 	deleted, added     []string
 }
 
-// history is the sequence of first parents, oldest first.
+// history contains the commits along first parents, oldest first.
 type history struct {
 	dir                 string
-	commits             []string               // ids
-	deltas              []map[string]fileDelta // for each commit, by the path before the commit
-	deltasIgnoringSpace []map[string]fileDelta // the same for a diff that ignores white space
+	commits             []string               // IDs of the commits
+	deltas              []map[string]fileDelta // changes of each commit, by the path before the commit
+	deltasIgnoringSpace []map[string]fileDelta // changes of each commit in a diff that ignores white space
 }
 
 // readHistory reads the history of HEAD.
@@ -111,7 +111,8 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 	h := &history{dir: dir}
 	err = h.parseLog(out)
 	if err != nil {
-		_, _ = io.Copy(io.Discard, out) // read the rest, so that git can end; the error is already known
+		// Read the rest of the output, so that git can end. The error is already known.
+		_, _ = io.Copy(io.Discard, out)
 	}
 	if werr := cmd.Wait(); werr != nil {
 		err = errors.Join(err, fmt.Errorf("git log: %w: %.300s", werr, stderr.Bytes()))
@@ -127,14 +128,14 @@ func (h *history) parseLog(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 1<<20)
 	var d *fileDelta
 	var at *diffHunk
-	outs, puts := 0, 0 // remaining lines of the hunk
+	outs, puts := 0, 0 // numbers of deleted and added lines that remain in the hunk
 	flush := func() {
 		if d == nil {
 			return
 		}
 		key := d.from
 		if key == "" {
-			key = "\x00" + d.to // a key that no path equals, because a new file has no old path
+			key = "\x00" + d.to // A new file has no old path, so use a key that is not a path.
 		}
 		h.deltas[len(h.deltas)-1][key] = *d
 		d = nil
@@ -213,7 +214,7 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 		}
 		err = errors.Join(err, e)
 		if k > 0 {
-			i-- // for an empty range, git reports the line before it
+			i-- // For an empty range, git reports the line before the range.
 		}
 		return i, k
 	}
@@ -222,8 +223,8 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// lineFate is the position of an old commit's line in a later commit. to is the line's index there, or -1 if the
-// line is gone. reworded is set if the line's text changed on the way.
+// lineFate is the position of a line in a later commit. index is -1 if the line is gone. isReworded is set if the text
+// of the line has changed.
 type lineFate struct {
 	index      int
 	isReworded bool
@@ -264,9 +265,9 @@ func (h *history) followFile(file string, n, i, j int) (to []lineFate, name stri
 	return to, file
 }
 
-// anchor is a line or a block at commit A, and its true position.
+// anchor is a line or a block of lines at commit A, with its true position at commit B.
 type anchor struct {
-	firstLine, lineCount int        // first is the index of the first line at A
+	firstLine, lineCount int        // index of the first line at A, and number of lines
 	fates                []lineFate // fate of each line at B
 }
 
@@ -279,12 +280,12 @@ type commitPair struct {
 
 // selectionPlan specifies what to select from a history.
 type selectionPlan struct {
-	gaps          []int // numbers of commits between A and B; gaps that are longer than the history are skipped
-	pairs         int   // for each gap
-	files         int   // for each pair of commits
-	lines, blocks int   // for each file
-	strict        bool  // reworded lines count as gone
-	merges        bool  // the history consists of merge commits
+	gaps          []int // numbers of commits between A and B; a number that is larger than the history is skipped
+	pairs         int   // number of pairs of commits for each gap
+	files         int   // number of files for each pair
+	lines, blocks int   // numbers of lines and blocks for each file
+	strict        bool  // Reworded lines count as gone.
+	merges        bool  // The history consists of merge commits.
 }
 
 // drawPairs selects pairs of commits, files that were changed between them and still exist, and anchors in
@@ -343,15 +344,15 @@ func (h *history) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand
 	return out, nil
 }
 
-// markDissimilarGone marks lines as gone if they were reworded in several steps so much that less than
-// half is similar. If the file is the same as before, all lines are kept.
+// markDissimilarGone marks lines as gone if several commits reworded them until less than half of the text is similar.
+// If the file is the same as before, no line is gone.
 func (h *history) markDissimilarGone(ctx context.Context, lines []string, to []lineFate, commit, file string) error {
 	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return err
 	}
 	now := splitLines(text)
-	same := slices.Equal(lines, now) // changes in between were reverted
+	same := slices.Equal(lines, now) // The changes in between were reverted.
 	for k, f := range to {
 		switch {
 		case same:
@@ -360,7 +361,7 @@ func (h *history) markDissimilarGone(ctx context.Context, lines []string, to []l
 			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.index, len(now))
 		case f.index < 0:
 		case lines[k] == now[f.index]:
-			to[k].isReworded = false // reverted to the original wording
+			to[k].isReworded = false // The line has its original wording again.
 		case !f.isReworded:
 			return fmt.Errorf("%s at %s: line %d is followed to another text", file, commit, k)
 		case lineSimilarity(lines[k], now[f.index]) < .5:

@@ -1,5 +1,4 @@
-// This file places anchors at the later commit: with oxbow, as a user would, and in three
-// simple ways.
+// This file places anchors at the later commit: with oxbow as a user would, and in three simple ways for comparison.
 
 package main
 
@@ -17,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// placement is a placement of an anchor: n lines starting at index first. n is 0 if the anchor is
-// reported as lost.
+// placement is the position at which an anchor was placed: lineCount lines from the index firstLine on. If lineCount
+// is 0, the anchor was reported as lost.
 type placement struct {
 	firstLine, lineCount int
-	isEdited             bool // the text is reported as changed
+	isEdited             bool // The text was reported as changed.
 
-	confidence float64 // only for oxbow
-	how        string  // only for oxbow
+	confidence float64 // confidence that oxbow reports
+	how        string  // method that oxbow reports
 }
 
 // placementWay is a way to place anchors.
 type placementWay struct {
 	name        string
-	placeAnchor func(a, b []string, x anchor) placement // nil for oxbow
+	placeAnchor func(a, b []string, x anchor) placement // function that places an anchor (nil for oxbow)
 }
 
 // driftContext is the number of lines around an anchor that the baselines compare.
@@ -112,13 +111,12 @@ func (c *repoClone) checkout(ctx context.Context, commit string) error {
 	return err
 }
 
-// driftDir is the directory of the runner's annotations. No repository has a directory of
-// that name.
+// driftDir is the directory for the annotations. No repository contains a directory with this name.
 const driftDir = ".drift/annotations"
 
-// resolveAnchors annotates the anchors at commit A, checks out commit B, and resolves the annotations there: first
-// with git, then without. All pairs must have the same two commits. Before the second pass, it moves the
-// sidecar files of renamed files. It returns the spots by pair and anchor.
+// resolveAnchors annotates the anchors at commit A, checks out commit B, and places the annotations there, first with
+// git and then without. All pairs must have the same commits. Before the second time, it moves the sidecar files of
+// renamed files. It returns the placements by pair and anchor.
 func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (with, without [][]placement, err error) {
 	if err := c.checkout(ctx, pairs[0].commitA); err != nil {
 		return nil, nil, err
@@ -126,7 +124,7 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
 		return nil, nil, err
 	}
-	ids := map[string][2]int{} // indexes of pair and anchor, by annotation ID
+	ids := map[string][2]int{} // indexes of the pair and the anchor, by the ID of the annotation
 	err = c.withAnnotations(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
@@ -198,14 +196,14 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 // would.
 func (c *repoClone) renameSidecars(pairs []commitPair) error {
 	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
-	kept := map[string][]byte{} // by the name of the file at B
+	kept := map[string][]byte{} // content of the sidecar files, by the name of the source file at B
 	for _, p := range pairs {
 		if p.fileA == p.fileB {
 			continue
 		}
 		text, err := os.ReadFile(sidecar(p.fileA))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // sidecar names encode this name; leave the file in its place
+			continue // The name of the sidecar does not change, so leave the file in its place.
 		}
 		if err != nil {
 			return err
@@ -261,22 +259,22 @@ func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]strin
 // minConfidence is the confidence below which edited lines do not count as found.
 const minConfidence = .5
 
-// tally counts the results that one way of placing has for one kind of anchors.
+// tally counts the results of one way of placing for one kind of anchors.
 type tally struct {
-	// Anchors that are unchanged and in one piece.
+	// These anchors are unchanged and in one piece.
 	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
 
-	// Anchors that were changed: a reworded line, or a block with at least half of its lines
-	// left, including reworded lines.
+	// These anchors were changed: a line was reworded, or at least half of the lines of a block remain, reworded or
+	// not.
 	changed, changedRight, changedWrong, changedMissed int
 
-	// Anchors with no lines left.
+	// No line of these anchors remains.
 	goneTotal, goneLost, goneEdited, goneFound int
 
-	mostlyGone int // blocks with some, but less than half, of their lines left
+	mostlyGone int // number of blocks of which some lines remain, but less than half
 }
 
-// addResult compares a spot with the true position and counts the result.
+// addResult compares a placement with the true position and counts the result.
 func (t *tally) addResult(x anchor, s placement) {
 	kept := 0
 	first := -1
@@ -321,7 +319,7 @@ func (t *tally) addResult(x anchor, s placement) {
 		}
 	case 2*kept >= x.lineCount:
 		t.changed++
-		// The result is right if the two ranges overlap in at least half of their union.
+		// The placement is right if both ranges have at least half of their union in common.
 		lo, hi := max(first, s.firstLine), min(last, s.firstLine+s.lineCount-1)
 		all := max(last, s.firstLine+s.lineCount-1) - min(first, s.firstLine) + 1
 		switch {

@@ -1,4 +1,4 @@
-// This file computes the effect of one commit on a file: which lines are unchanged, moved or reworded.
+// This file computes what one commit did to each line of a file: which lines are unchanged, moved or reworded.
 
 package main
 
@@ -20,7 +20,7 @@ func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 			return -1
 		}
 		return 1
-	}) // the first hunk that ends after the line
+	}) // Find the first hunk that ends after the line.
 	if i < len(hunks) && at >= hunks[i].oldStart {
 		if to, ok := moved[at]; ok {
 			return to
@@ -38,7 +38,7 @@ func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 // another.
 func findMovedLines(hunks []diffHunk) map[int]int {
 	type place struct{ hunk, i int }
-	count := map[string]int{} // number of times that each line was added
+	count := map[string]int{} // how often each line was added
 	where := map[string]place{}
 	gone := map[string]int{}
 	for k, c := range hunks {
@@ -59,7 +59,7 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 				continue
 			}
 			put := hunks[p.hunk].added
-			// Find the longest run around this line that is equal in both.
+			// Extend the run of equal lines around this line in both directions.
 			lo, hi := 0, 1
 			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.deleted[i-lo-1] == put[p.i-lo-1] {
 				lo++
@@ -79,7 +79,7 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 	return moved
 }
 
-// Limits of [findRewordedLines].
+// These are the limits of [findRewordedLines].
 const (
 	minLineSimilarity = .6     // minimum similarity of a line and its new wording
 	maxHunkCells      = 250000 // maximum product of deleted and added lines in a hunk that is examined
@@ -89,7 +89,7 @@ const (
 // of a diff that ignores it. For an indented block, git's normal diff may match braces of a
 // different depth and split the block into two hunks.
 func findRespacedLines(hunks, bare []diffHunk, moved map[int]int) map[int]int {
-	put := map[int]string{} // lines that the hunks added, without white space
+	put := map[int]string{} // added lines without white space, with their indexes
 	for _, c := range hunks {
 		for i, l := range c.added {
 			put[c.newStart+i] = withoutSpace(l)

@@ -30,16 +30,16 @@ import (
 type httpRun struct {
 	*bench
 	entryCount, clients, slowClients int
-	rate                             float64 // recalls per second of all clients together
+	rate                             float64 // number of recalls per second by all clients together
 	measureTime                      time.Duration
 	seed                             uint64
 	src                              textSource
 
-	isBare            bool // the clients send no requests
+	isBare            bool // The clients send no requests.
 	addr              string
 	phrases           []string
-	slowConnections   atomic.Int64 // open connections of slow clients
-	closedConnections atomic.Int64 // connections of slow clients that the server closed
+	slowConnections   atomic.Int64 // number of open connections of slow clients
+	closedConnections atomic.Int64 // number of connections of slow clients that the server has closed
 }
 
 func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -136,7 +136,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// serve serves the memory like the real program.
+// serve serves the memory like oxbow serve.
 func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 		ReadTimeout:       60 * time.Second,
 		IdleTimeout:       120 * time.Second,
 	}
-	go func() { _ = srv.Serve(l) }() // returns after Close
+	go func() { _ = srv.Serve(l) }() // Serve returns after Close was called.
 	return srv, l, nil
 }
 

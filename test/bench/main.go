@@ -96,10 +96,10 @@ func allCommands() []command {
 
 // bench is the environment of a measurement.
 type bench struct {
-	out      io.Writer // tables
-	log      io.Writer // progress
-	dir      string    // directory for stores ("" means a temporary directory)
-	recorder *recorder // records the tables (nil if they are not recorded)
+	out      io.Writer // receives the tables
+	log      io.Writer // receives the progress
+	dir      string    // directory for the stores ("" means a temporary directory)
+	recorder *recorder // collects the tables (nil if they are not recorded)
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
@@ -113,7 +113,7 @@ func (b *bench) emitTable(t *table) {
 	}
 }
 
-// errMisuse means that the command line is invalid and that the reason was already printed.
+// errMisuse is returned for an invalid command line. The reason was already printed.
 var errMisuse = errors.New("command line not understood")
 
 // runCommand runs the command that args name.

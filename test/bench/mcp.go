@@ -32,8 +32,7 @@ func (p program) withEnv(env ...string) program {
 	return p
 }
 
-// reply is the answer to one request. err is set if the request was refused, and also if the
-// tool reported an error.
+// reply is the answer to one request. If the request was refused or the tool reported an error, err is set.
 type reply struct {
 	result json.RawMessage
 	err    error
@@ -46,16 +45,16 @@ type client struct {
 	stderr bytes.Buffer // read only after the process has ended
 	ended  chan struct{}
 
-	sending sync.Mutex // guards in
+	sending sync.Mutex // held while a message is written to stdin
 	stdin   io.WriteCloser
 
-	mu             sync.Mutex // guards the following fields
+	mu             sync.Mutex // mu guards the fields below.
 	nextID         int
 	pendingReplies map[int]chan reply
-	goneErr        error // reason why no more answers arrive
+	goneErr        error // reason why no more answers will arrive
 }
 
-// errServerEnded is the answer to requests that were unanswered when the server ended.
+// errServerEnded is the error of each request that had no answer when the server ended.
 var errServerEnded = errors.New("server ended without an answer")
 
 // startServer starts the program. The server is stopped when the context ends, or by close.

@@ -90,15 +90,15 @@ type memoryRun struct {
 	profilesDir string
 
 	m            *oxbow.Memory
-	baselineHeap uint64 // size of live objects without a store
+	baselineHeap uint64 // size of the live objects without a store, in bytes
 	costs        []memoryCost
 }
 
 // memoryCost is the memory in use after a step.
 type memoryCost struct {
 	name     string
-	heap     int64 // size of live objects in bytes
-	resident int64 // resident memory of the process in bytes, if the system reports it
+	heap     int64 // size of the live objects, in bytes
+	resident int64 // resident memory of the process, in bytes (0 if the system does not report it)
 }
 
 // runStep performs one operation on the store, which it opens if necessary.
@@ -183,7 +183,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
-	again := func() error { // as an import of as much
+	again := func() error { // Import the same number of entries again.
 		es := make([]oxbow.Add, len(r.entries))
 		for i, e := range r.entries {
 			es[i] = oxbow.Add{Name: e.Name + " again", Content: strings.Clone(e.Content)}
@@ -196,7 +196,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	}
 	many := func(what string) string { return formatCount(r.callCount) + " " + what }
 	for _, p := range []struct {
-		before func() error // while it is closed
+		before func() error // called while the store is closed
 		steps  []memoryStep
 	}{
 		{r.removeFilesFunc(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},

@@ -31,7 +31,7 @@ type peer struct {
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
 
-	cutTerms func(string) []string // how our own peers cut texts and queries (nil for others)
+	cutTerms func(string) []string // function by which our own peers cut texts and queries (nil for others)
 }
 
 // searcher searches texts. Its method search is safe for concurrent use.

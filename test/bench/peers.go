@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	peerLimit          = 10  // hits per query
-	warmUpQueries      = 5   // queries without timing
-	consecutiveQueries = 20  // consecutive queries to one peer
-	checkedQueries     = 200 // queries that are compared with exhaustive scoring
-	processQueries     = 20  // queries in the process that measures the memory of a peer
+	peerLimit          = 10  // maximum number of results of a query
+	warmUpQueries      = 5   // number of queries before the timing begins
+	consecutiveQueries = 20  // number of consecutive queries to one peer before the next peer's turn
+	checkedQueries     = 200 // number of queries whose results are compared with exhaustive scoring
+	processQueries     = 20  // number of queries in the process in which the memory of a peer is measured
 )
 
 // peersRun is one run of the command.
@@ -38,9 +38,9 @@ type peersRun struct {
 	sizes         []int
 	queries       int
 	seed          uint64
-	budget        time.Duration // total time for the queries of one peer at one size
+	budget        time.Duration // time that each peer may use for queries at one size
 	rateTime      time.Duration // duration of one measurement of queries per second
-	dropStopWords bool          // remove stop words from the queries
+	dropStopWords bool          // Remove stop words from the queries.
 	peers         []peer
 }
 
@@ -349,8 +349,8 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 	return nil
 }
 
-// queryRate makes so many goroutines query for so long, at least once each, and returns the queries per
-// second.
+// queryRate lets goroutines pass queries to the peer for the time long, at least one query each. It returns the
+// queries per second.
 func (c *contestant) queryRate(
 	ctx context.Context,
 	goroutines int,
@@ -429,7 +429,7 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 		if c.cost.Anon >= 0 {
 			anon = formatDigits(float64(c.cost.Anon) / float64(n))
 		}
-		built := "–" // the index of one that keeps none is built when it is opened
+		built := "–" // A peer that stores no index builds it when it is opened.
 		if c.name != "engine" && c.name != "scan" {
 			built = formatDigits(float64(n) / c.buildTime.Seconds())
 		}

@@ -129,7 +129,7 @@ func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 		return err
 	}
 	if bad != nil {
-		return qualityError(bad) // a set could not be read
+		return qualityError(bad) // One of the sets could not be read.
 	}
 	hasFailed := r.ScorerCheck.NDCG > 0 && !r.ScorerCheck.IsReproduced && r.ScorerCheck.UsesWholeSet()
 	if f.data != "" && hasFailed {
@@ -166,7 +166,7 @@ func setSources() string {
 // qualityError adds advice to an error about an unreadable file or an embedding endpoint.
 func qualityError(err error) error {
 	all := []error{err}
-	if j, ok := err.(interface{ Unwrap() []error }); ok { // several sets are broken
+	if j, ok := err.(interface{ Unwrap() []error }); ok { // Several sets cannot be read.
 		all = j.Unwrap()
 	}
 	hint := ""
@@ -219,7 +219,7 @@ func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err err
 	e.BatchSize, e.MaxBytes = f.batch, f.maxLen
 	dir, drop := f.cache, none
 	if dir == "" {
-		// Many haystacks contain the same sessions.
+		// Store the vectors in files, because many haystacks contain the same sessions.
 		dir, err = os.MkdirTemp("", "oxbow-vectors-")
 		if err != nil {
 			return nil, none, fmt.Errorf("making a directory for vectors: %w", err)

@@ -27,7 +27,7 @@ const shareVar = "OXBOW_BENCH_SHARE"
 type shareJob struct {
 	Path  string
 	Time  time.Duration
-	Pause time.Duration // pause between two writes
+	Pause time.Duration // pause after each write
 }
 
 // shareCost is the output of such a process, in JSON.

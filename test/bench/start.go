@@ -86,7 +86,7 @@ func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 		return err
 	}
 	err = fillMemory(ctx, m, es)
-	if err == nil { // like a command that imports many entries
+	if err == nil { // Create a checkpoint, like a command that imports many entries.
 		err = errors.Join(m.MakeIndex(ctx), m.Checkpoint(ctx))
 	}
 	return errors.Join(err, m.Close())
@@ -104,7 +104,7 @@ func (b *bench) measureStarts(
 	empty := filepath.Join(dir, "empty")
 	type way struct {
 		name  string
-		base  int // row that this row is compared with
+		base  int // index of the row with which this row is compared
 		once  func() (time.Duration, error)
 		times timings
 	}
@@ -142,7 +142,7 @@ func (b *bench) measureStarts(
 			if err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
-			if i > 0 { // skip the first round, which fills the system's caches
+			if i > 0 { // Skip the first round, because it fills the caches of the system.
 				w.times = append(w.times, t)
 			}
 		}

@@ -61,8 +61,8 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // survivalLoad describes the processes that write to one store at the same time.
 type survivalLoad struct {
 	processes, calls int
-	isParallel       bool // each process sends all its calls before it reads any answer
-	killAfter        int  // number of acknowledgements after which the processes are killed (0: never)
+	isParallel       bool // Each process sends all its calls before it reads an answer.
+	killAfter        int  // number of acknowledgements after which the processes are killed (0 means never)
 }
 
 func survivalLoads() []survivalLoad {
@@ -202,7 +202,7 @@ func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []test
 // callCounts counts the calls of one load.
 type callCounts struct {
 	acked, kept, refused int
-	refusal              string // first reason
+	refusal              string // reason of the first refusal
 }
 
 // runLoad runs the server with the load, with its store in dir.
@@ -228,7 +228,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 		}
 	}
 	var (
-		mu     sync.Mutex // guards o, acked and killed
+		mu     sync.Mutex // mu guards the counts and the state of the processes.
 		acked  []string
 		killed bool
 		wg     sync.WaitGroup

@@ -29,12 +29,13 @@ import (
 type tenantsRun struct {
 	*bench
 	entryCount, tenants, clients int
-	rate, writes                 float64 // calls per second by all clients together
+	rate, writes                 float64 // number of calls per second by all clients together
 	measureTime                  time.Duration
 	kills                        int
 	killInterval                 time.Duration // time between two kills
-	pause                        time.Duration // pause of a client after each write in the test with kills
-	src                          textSource
+	// pause of each client after a write, while the server is killed repeatedly
+	pause time.Duration
+	src   textSource
 
 	program, home, tokens string
 	phrases               []string
@@ -42,7 +43,7 @@ type tenantsRun struct {
 	url                   string
 	client                *http.Client
 
-	mu         sync.Mutex      // guards acked
+	mu         sync.Mutex      // mu guards ackedNames.
 	ackedNames map[string]bool // acknowledged names, in the form TENANT/NAME
 }
 
@@ -84,7 +85,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	empty := r.serverMemory()
-	for i := range r.tenants { // open the memories of all tenants
+	for i := range r.tenants { // Open the memories of all tenants.
 		if err := r.recall(ctx, i, r.phrases[0]); err != nil {
 			return err
 		}
@@ -233,7 +234,7 @@ func (r *tenantsRun) startServer(ctx context.Context) error {
 		said.Write(one[:n])
 		if m := servingPattern.FindSubmatch(said.Bytes()); m != nil {
 			r.url = string(m[1])
-			go func() { _, _ = io.Copy(io.Discard, out) }() // until the server ends
+			go func() { _, _ = io.Copy(io.Discard, out) }() // This ends when the server ends.
 			return nil
 		}
 		if err != nil {
@@ -248,7 +249,7 @@ func (r *tenantsRun) killProcess() error {
 		return nil
 	}
 	err := r.cmd.Process.Kill()
-	_ = r.cmd.Wait() // the error is that it was killed
+	_ = r.cmd.Wait() // The error says only that the process was killed.
 	r.cmd = nil
 	return err
 }
@@ -362,7 +363,7 @@ func (r *tenantsRun) measureKills(ctx context.Context) error {
 			wg.Go(func() {
 				for n := 0; writing.Err() == nil; n++ {
 					if r.write(writing, i%r.tenants, fmt.Sprintf("k%d-%d-%d", k, i, n)) != nil {
-						return // the server is gone
+						return // The server was killed.
 					}
 					select {
 					case <-writing.Done():

@@ -95,8 +95,8 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 type wholeRun struct {
 	dir, oxbowPath     string
 	rounds             int
-	stepPattern        *regexp.Regexp // selects steps by name
-	hasImportedEntries bool           // the entries of the home were imported
+	stepPattern        *regexp.Regexp // selects the steps to run by their names
+	hasImportedEntries bool           // The entries of the home were imported.
 }
 
 // wholeCost contains a command's median elapsed time, its median processor time, and the highest memory of all
@@ -121,7 +121,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	}
 	lines := filepath.Join(w.dir, "export.jsonl")
 	tree := filepath.Join(w.dir, "tree")
-	last := uint64(len(es)+fillChange-1) / fillChange // number of the last change
+	last := uint64(len(es)+fillChange-1) / fillChange // number of the last change in the home
 	asOf := func(seq uint64) []string {
 		return []string{"recall", "--as-of", strconv.FormatUint(seq, 10), "what does it return"}
 	}
@@ -188,7 +188,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			if err != nil {
 				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
 			}
-			if i > 0 || s.once { // skip the first of several runs, which fills the system's caches
+			if i > 0 || s.once { // Skip the first of several runs, because it fills the caches of the system.
 				clock, cpu = append(clock, took), append(cpu, state.UserTime()+state.SystemTime())
 				peak = max(peak, peakMemory(state))
 			}

@@ -44,7 +44,7 @@ func writeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		defer remove()
-		const most = 10000 // distinct texts; more entries repeat them
+		const most = 10000 // number of different texts; if there are more entries, texts are repeated
 		es, from, err := src.readEntries(ctx, most)
 		if err != nil {
 			return err
@@ -103,11 +103,11 @@ type writeRun struct {
 	entryCount, rounds int
 	texts              []oxbow.Add
 	dir                string
-	syncDelay          time.Duration // additional time of each sync
+	syncDelay          time.Duration // time by which each sync is delayed
 
 	path       string
 	m          *oxbow.Memory
-	ackedCount int // entries that the store has acknowledged
+	ackedCount int // number of entries that the store has acknowledged
 }
 
 func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
@@ -163,8 +163,8 @@ func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 
 // measureSingleWrites times one write at a time, and with each write the bare cost of writing as many bytes.
 func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
-	var size int // number of bytes that this round adds to the log
-	more := 0    // additional bytes of a write besides name and content
+	var size int // number of bytes that a write of this round adds to the log
+	more := 0    // number of bytes of a write besides the name and the content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.m.Apply(ctx, e) },

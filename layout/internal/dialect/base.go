@@ -32,19 +32,18 @@ import (
 //	h.SetStore(h.Tree)       // sets h.HomeMemory
 //	h.ListWritten(o.FS, ".") // otherwise tools cannot overwrite what tools wrote
 type Base struct {
-	layout.Options // options of the home, in which clock, zone and Warn are always set
+	layout.Options // options of the home; their clock, zone and Warn are always set
 	HomeMemory     *oxbow.Memory
 
-	Tree *mdtree.Store // the layout's files (nil if the layout has none)
-	// DocumentPaths are the paths of the files in the tree that contain no entries and that clients may
-	// read.
+	Tree *mdtree.Store // store of the layout's files (nil if the layout has none)
+	// DocumentPaths are the paths of those files in the tree that contain no entries and that clients may read.
 	DocumentPaths []string
 
-	seenOutsideSessions *verb.SeenEntries  // entries seen by calls outside of sessions
-	writtenTexts        *verb.WrittenTexts // texts that the tools wrote
+	seenOutsideSessions *verb.SeenEntries  // record of the entries that calls outside of sessions have seen
+	writtenTexts        *verb.WrittenTexts // record of the texts that the tools wrote (may be nil)
 }
 
-// NewBase returns a base without a memory. Call [Base.SetStore] to set the memory.
+// NewBase returns a Base without a memory. The caller must set the memory with [Base.SetStore].
 func NewBase(o layout.Options) Base {
 	if o.Memory.Clock == nil {
 		o.Memory.Clock = time.Now
@@ -58,9 +57,9 @@ func NewBase(o layout.Options) Base {
 	return Base{Options: o, seenOutsideSessions: &verb.SeenEntries{}}
 }
 
-// ListWritten makes the home record the texts that the tools write. The list is a file in the
-// directory dir of fsys. By this list, a tool may overwrite a text that only tools wrote, and never a
-// text that a person edited. Without a list, a session may overwrite only texts that it was shown.
+// ListWritten makes the home record the texts that the tools write, in a file in the directory dir of fsys. With this
+// record, a tool may overwrite a text that only tools wrote, and never a text that a person edited. Without it, a
+// session may overwrite only texts that it has seen.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
 	b.seenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
@@ -116,7 +115,7 @@ func CountDir(fsys vfs.FS, name string) (int, error) {
 	return countName(fsys, name, fs.FileInfo.IsDir)
 }
 
-// countName returns 1 if the name exists and isWanted accepts it. Otherwise it returns 0.
+// countName returns 1 if the name exists and isWanted accepts its description, otherwise 0.
 func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, error) {
 	info, err := fsys.Stat(name)
 	switch {
@@ -133,9 +132,8 @@ func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, 
 // NewFile is a file to create in a new home.
 type NewFile struct{ Name, Text string }
 
-// CreateFiles creates the directory and those files that do not exist yet. It returns the names of the
-// directory and the files that it created. dir may be "." for the root, but files must be in
-// directories that exist or in dir.
+// CreateFiles creates the directory dir and those of the files that do not exist. It returns the names of what it
+// created. dir may be "." for the root. Each file must be in dir or in a directory that exists.
 func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
 	defer func() {
 		if err != nil {
@@ -185,7 +183,7 @@ func MakeDir(fsys vfs.FS, dir string) error {
 func NewTool(descriptions embed.FS, name, title string) verb.Tool {
 	b, err := descriptions.ReadFile("tool_" + name + ".md")
 	if err != nil {
-		panic(err) // the file is embedded at build time, so it can only be missing by mistake
+		panic(err) // The file is embedded at build time, so it is missing only if a programmer forgot it.
 	}
 	return verb.Tool{Verb: verb.Verb{Name: name, Title: title}, Description: string(b)}
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// Session implements [layout.Session] for layouts that store no summaries of conversations. The zero value is a
-// session that shows nothing to the model. Layouts that store summaries use [layout.Summaries].
+// Session implements [layout.Session] for layouts that store no summaries of conversations. The zero Session adds
+// nothing to the context. Layouts that store summaries use [layout.Summaries].
 type Session struct {
-	// System adds the context for the beginning of a conversation. It is called again after each compaction, and may
-	// be nil.
+	// System adds the context for the beginning of a conversation. It is called again after each compaction. It may be
+	// nil.
 	System func(ctx context.Context, c *prompt.Context) error
 	// Recall adds the context that is put before a message of the user. It may be nil.
 	Recall func(ctx context.Context, c *prompt.Context, message string) error
@@ -25,7 +25,7 @@ type Session struct {
 // Start implements [layout.Session].
 func (s *Session) Start(ctx context.Context) (prompt.Context, error) { return s.context(ctx, "") }
 
-// context returns the context for the beginning of a conversation, followed by a summary unless that is blank.
+// context returns the context for the beginning of a conversation. If summary is not blank, the summary follows.
 func (s *Session) context(ctx context.Context, summary string) (prompt.Context, error) {
 	var c prompt.Context
 	if s.System != nil {

@@ -12,16 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// SeenEntries returns the record of texts that the session of ctx has read from the home. All calls
-// outside of sessions share one record.
+// SeenEntries returns the record of the texts that the session of ctx has seen in the home. All calls outside of
+// sessions share one record.
 func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
 	return verb.ContextSeenEntries(ctx, b.seenOutsideSessions)
 }
 
-// PutEntry adds an entry, or updates the entry with the same name. Changes that others made since the
-// session read the entry are merged. If that is impossible, the error matches [oxbow.ErrConflict]
-// and shows the entry (see [verb.SeenEntries]). If check is not nil, it is called before an update and
-// can return an error to refuse the update.
+// PutEntry adds an entry or updates the entry with the same name. Changes that others made since the session read the
+// entry are merged. If this is impossible, the error matches [oxbow.ErrConflict] and shows the entry (see
+// [verb.SeenEntries]). If check is not nil, it is called before an update, and its error prevents the update.
 func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -49,9 +48,8 @@ func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, che
 	})
 }
 
-// DeleteEntry removes the entry with this name. It fails if somebody else changed the entry since the
-// session read it. check works as in [Base.PutEntry]. If no entry has the name, the error matches
-// [oxbow.ErrNotFound].
+// DeleteEntry removes the entry with this name. It fails if somebody else has changed the entry since the session read
+// it. If there is no such entry, the error matches [oxbow.ErrNotFound]. For check, see [Base.PutEntry].
 func (b *Base) DeleteEntry(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -85,8 +83,8 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 
 // DocumentOptions configure [Base.SetDocument]. All functions are optional.
 type DocumentOptions struct {
-	// SplitHidden splits the text into the part that the caller may read and a rest that is hidden from
-	// the caller. SetDocument puts rest back at the beginning of the document.
+	// SplitHidden splits the text of the document into a part that the caller may read and a rest that the caller may
+	// not read. SetDocument puts the rest at the beginning of the new text.
 	SplitHidden func(text string) (shown, rest string)
 	// CompanionEdits returns edits of other files that belong to the same change, for example a backup. was
 	// is the whole text before the change, and is is the whole text after the change.
@@ -95,8 +93,8 @@ type DocumentOptions struct {
 	AddEnding func(text string) string
 }
 
-// SetDocument replaces the text of a document. Like [Base.PutEntry], it merges changes that others made
-// meanwhile, and fails if it cannot merge them.
+// SetDocument replaces the text of a document. Like [Base.PutEntry], it merges changes that others made in the
+// meantime, and fails if it cannot merge them.
 func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
 	if o.SplitHidden == nil {
 		o.SplitHidden = func(text string) (shown, rest string) { return text, "" }
@@ -114,7 +112,7 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		if shown == o.AddEnding(shown) {
 			want.Content = o.AddEnding(
 				text,
-			) // use the same ending, so that a different ending is not merged as a change
+			) // Use the same ending, so that a different ending is not merged as if it were a change.
 		}
 		e, err := b.SeenEntries(ctx).Merge(before, want)
 		if err != nil {

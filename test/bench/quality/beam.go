@@ -23,16 +23,16 @@ type publishedChat struct {
 		ID      int    `json:"id"`
 		Role    string `json:"role"`
 		Content string `json:"content"`
-		Anchor  string `json:"time_anchor"` // date of this and the following messages ("" if it is unchanged)
+		Anchor  string `json:"time_anchor"` // date of this message and those after it ("" if it is unchanged)
 	} `json:"messages"`
-	Questions map[string][]struct { // by ability
+	Questions map[string][]struct { // questions, by ability
 		Text    string      `json:"question"`
 		Sources chatSources `json:"source_chat_ids"`
 	} `json:"questions"`
 }
 
-// chatSources are the IDs of the messages that answer a question. In the file they are a
-// list, a list of lists, or an object with lists.
+// chatSources are the IDs of the messages that answer a question. In the file, they are a list, a list of lists, or an
+// object that contains lists.
 type chatSources []int
 
 func (s *chatSources) UnmarshalJSON(b []byte) error {
@@ -73,7 +73,7 @@ const beamDateFormat = "January-02-2006"
 // Chat is a BEAM chat with its questions.
 type Chat struct {
 	Messages  []Message
-	Questions []ChatQuestion // ordered by ability
+	Questions []ChatQuestion // questions, ordered by ability
 }
 
 // Message is a message of a chat.
@@ -81,7 +81,7 @@ type Message struct {
 	ID   int
 	Role string
 	Text string
-	Date time.Time // the most recent date named so far
+	Date time.Time // last date that a message named up to here
 }
 
 // ChatQuestion is a question about a chat with the IDs of the messages that answer it. For
@@ -132,7 +132,7 @@ func (p *publishedChat) toChat() (*Chat, error) {
 // messages up to the person's next message.
 func (c *Chat) makeCases() (cs []Case, lost int) {
 	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
-	known := map[int]string{} // ID of a message to the ID of its exchange
+	known := map[int]string{} // ID of the exchange that contains each message
 	for i, m := range c.Messages {
 		text := m.Role + ": " + m.Text
 		e := Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, m.Date}
@@ -172,7 +172,7 @@ func (c *Chat) makeCases() (cs []Case, lost int) {
 // findBEAMFiles returns a source for each file of chats in the directory.
 func findBEAMFiles(fsys fs.FS, _, dir string) [][]string {
 	var names []string
-	in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
+	in, _ := fs.ReadDir(fsys, dir) // Ignore the error, because a directory that cannot be read contains no files.
 	for _, d := range in {
 		n := strings.TrimSuffix(d.Name(), ".gz")
 		isChats := strings.HasPrefix(n, "beam_") && path.Ext(n) == ".jsonl"

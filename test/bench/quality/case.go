@@ -16,8 +16,8 @@ import (
 
 // Entry is an entry of a case.
 type Entry struct {
-	Name string // name in the memory, which reveals nothing about the text
-	ID   string // ID in the set
+	Name string // name in the memory; it reveals nothing about the text
+	ID   string // ID in the published set
 	Text string
 	Date time.Time
 }
@@ -25,14 +25,14 @@ type Entry struct {
 // CaseQuestion is a question with the IDs of the entries that answer it.
 type CaseQuestion struct {
 	Text   string
-	Groups []string // groups of questions to which the question belongs
+	Groups []string // groups to which the question belongs
 	Right  map[string]bool
-	Apart  bool // the question counts in the scores of its groups, but not in the score of all questions
+	Apart  bool // The question counts in the scores of its groups, but not in the score of all questions.
 }
 
 // Case is a memory and the questions about it.
 type Case struct {
-	Unit    string // kind of its entries: sessions, turns or abstracts
+	Unit    string // kind of the entries: sessions, turns or abstracts
 	Entries []Entry
 	Asks    []CaseQuestion
 }
@@ -43,7 +43,7 @@ var defaultDate = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
 // memory is a memory with the entries of a case.
 type memory struct {
 	*oxbow.Memory
-	ids map[string]string // IDs in the set, by name
+	ids map[string]string // ID in the published set of each entry, by name
 }
 
 // createMemory writes the entries into a new memory, each at its date. The caller must close it.

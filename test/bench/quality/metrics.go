@@ -114,28 +114,28 @@ func reciprocalRank(ranking []string, right map[string]bool) float64 {
 	return 0
 }
 
-// Scores are the means of the measures over N questions. The JSON keys are the names in the
-// papers.
+// Scores are the means of the measures over all questions. The JSON keys are the names that papers use.
 type Scores struct {
 	QuestionCount int     `json:"n"`
-	RecallAny1    float64 `json:"recall_any@1"` // share of questions with a right entry in first place
+	RecallAny1    float64 `json:"recall_any@1"` // share of the questions with a right entry in the first place
 	RecallAny5    float64 `json:"recall_any@5"`
 	RecallAny10   float64 `json:"recall_any@10"`
-	RecallAll5    float64 `json:"recall_all@5"` // share of questions with all right entries among the first 5
-	NDCG          float64 `json:"ndcg@10"`      // with trec_eval's convention
+	RecallAll5    float64 `json:"recall_all@5"` // share of the questions whose right entries are all among the first 5
+	NDCG          float64 `json:"ndcg@10"`      // nDCG as trec_eval computes it
 	MRR           float64 `json:"mrr@10"`
 
-	Recall5  float64 `json:"recall@5"` // mean share of the right entries among the first 5
+	Recall5  float64 `json:"recall@5"` // mean share of the right entries that are among the first 5
 	Recall10 float64 `json:"recall@10"`
-	// share of questions with a right entry among the first 5 or the two turns before and
-	// after them
+	// share of the questions with a right entry among the first 5, or among the two turns before and after each of
+	// these
 	ShownAny5 float64 `json:"shown_any@5"`
 
-	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`   // divided by the ideal for the retrieved entries
-	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // with LongMemEval's own evaluation
+	// nDCG divided by the best possible order of the returned entries
+	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`
+	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // nDCG as LongMemEval's own evaluation computes it
 }
 
-// fieldPointers returns pointers to all measures, which are all fields except the count N.
+// fieldPointers returns pointers to all measures, which are all fields except QuestionCount.
 func (s *Scores) fieldPointers() []*float64 {
 	return []*float64{
 		&s.RecallAny1,
@@ -158,13 +158,13 @@ type scoreSums struct {
 	recall100 float64
 }
 
-// questionResult is the result of one question.
+// questionResult is the result of a query for one question.
 type questionResult struct {
-	ranking  []string // the ranking
-	shownIDs []string // the first five hits and the turns shown around them
+	ranking  []string // IDs of the found entries, best first
+	shownIDs []string // IDs of the first five hits and of the turns that are shown around them
 }
 
-// addResult counts one answer. All measures except recall at 100 use the first ten hits.
+// addResult adds the measures for one question. All measures except recall at 100 use the first ten hits.
 func (s *scoreSums) addResult(a questionResult, right map[string]bool) {
 	s.QuestionCount++
 	for i, m := range s.fieldPointers() {

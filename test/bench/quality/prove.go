@@ -23,14 +23,14 @@ const (
 	publishedQueryCount     = 300
 )
 
-// ScorerCheck says whether the scorer reproduces the published result for its formula.
+// ScorerCheck is the result of the verification.
 type ScorerCheck struct {
 	IsReproduced bool    `json:"proved"`
-	NDCG         float64 `json:"ndcg@10"`       // 0 if the set was not available
+	NDCG         float64 `json:"ndcg@10"`       // 0 if the set is not available
 	Published    float64 `json:"published"`     // published result for the whole set
-	OwnNDCG      float64 `json:"own_ndcg@10"`   // with the library's own k1 and b
-	Recall       float64 `json:"recall@100"`    // share of the right entries
-	Reason       string  `json:"why,omitempty"` // reason why the result was not reproduced
+	OwnNDCG      float64 `json:"own_ndcg@10"`   // result with the library's own k1 and b
+	Recall       float64 `json:"recall@100"`    // share of the right entries that are among the first 100
+	Reason       string  `json:"why,omitempty"` // reason why the published result was not reproduced
 	Documents    int     `json:"documents"`
 	Queries      int     `json:"queries"`
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// These rankings are measured in addition to the library's rankings if there is a [vectors.Client].
+// These rankings are measured in addition to those of the library, if there is a [vectors.Client].
 const (
-	VectorRanking = "vectors" // by cosine similarity of the question and the entry
-	FusedRanking  = "fused"   // reciprocal rank fusion of the default ranking and Vectors
+	VectorRanking = "vectors" // ranking by the cosine similarity of the question and the entry
+	FusedRanking  = "fused"   // reciprocal rank fusion of the default ranking and VectorRanking
 )
 
 // Options configure the measurement.
 type Options struct {
-	DataFS  fs.FS  // directory with the sets
-	DataDir string // path of that directory
+	DataFS  fs.FS  // directory that contains the sets
+	DataDir string // path of this directory, for messages
 
 	// Sets are the names of the sets to measure. If it is empty, all are measured.
 	Sets []string
@@ -34,13 +34,13 @@ type Options struct {
 	// Embedder computes the vectors of texts. It may be nil.
 	Embedder *vectors.Client
 
-	// Hits, if not nil, is called with the hits of each question.
+	// OnHits is called with the hits for each question. It may be nil.
 	OnHits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
-	// Asked, if not nil, is called with the result of each question for each ranking.
+	// OnQuestionScore is called with the score of each question for each ranking. It may be nil.
 	OnQuestionScore func(QuestionScore)
 
-	// Progress, if not nil, is called with the number of completed questions of a source.
+	// Progress is called with the number of finished questions of a source. It may be nil.
 	Progress func(title string, done int)
 }
 
@@ -59,8 +59,8 @@ type Result struct {
 	EntryKind string          `json:"entries_are"`
 	Files     []string        `json:"files"`
 	Protocol  string          `json:"protocol"`
-	Notes     []string        `json:"notes,omitempty"` // peculiarities of the data
-	Memories  int             `json:"memories"`        // number of cases
+	Notes     []string        `json:"notes,omitempty"` // remarks about the data
+	Memories  int             `json:"memories"`        // number of cases, each of which has a memory of its own
 	Entries   int             `json:"entries"`         // number of entries in all cases
 	Rows      []RankingScores `json:"rows"`
 }
@@ -109,7 +109,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if s.Name == "scifact" && len(sources) > 0 {
 			c, err := readSciFact(sources[0])
 			if err != nil {
-				r.ScorerCheck.Reason = err.Error() // reported again when its questions are asked
+				// This error is reported again when the questions of the set are asked.
+				r.ScorerCheck.Reason = err.Error()
 				continue
 			}
 			r.ScorerCheck, err = verifyScorer(ctx, c)
@@ -186,7 +187,7 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 	if o.Embedder != nil {
 		rankings = append(rankings, VectorRanking, FusedRanking)
 	}
-	var tallies []*resultTally // by kind of entries, in order of appearance
+	var tallies []*resultTally // one tally for each kind of entries, in order of appearance
 	done := 0
 	for c, err := range s.Cases() {
 		err = cmp.Or(ctx.Err(), err)

@@ -13,13 +13,14 @@ import (
 
 // QuestionSet is a public set of questions.
 type QuestionSet struct {
-	Name     string // for a command line
+	Name     string // name of the set on the command line
 	Title    string
-	Expect   string // description of the files
-	From     string // address of the files
+	Expect   string // description of the expected files
+	From     string // address from which the files can be downloaded
 	Protocol string // description of the measurement
 
-	findFiles func(fsys fs.FS, root, dir string) [][]string // the files of each source in the directory
+	// returns the files of each source of the set in a directory
+	findFiles func(fsys fs.FS, root, dir string) [][]string
 	readCases func(*Source) iter.Seq2[Case, error]
 }
 
@@ -59,7 +60,8 @@ func Sets() []*QuestionSet {
 				"of the evidence, or their sessions.",
 			findFiles: func(fsys fs.FS, _, dir string) [][]string {
 				var names []string
-				in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
+				// Ignore the error, because a directory that cannot be read contains no files.
+				in, _ := fs.ReadDir(fsys, dir)
 				for _, d := range in {
 					n := strings.TrimSuffix(d.Name(), ".gz")
 					isSet := strings.HasPrefix(n, "locomo") && strings.HasSuffix(n, ".json")
@@ -160,10 +162,10 @@ func SetNames() []string {
 // Source is a set that was found in a directory.
 type Source struct {
 	Set   *QuestionSet
-	Files []string // below the directory of the data
+	Files []string // paths below the directory of the data
 
 	fsys      fs.FS
-	anomalies map[string]int // anomalies of the data, with %d for the number
+	anomalies map[string]int // how often each anomaly occurs; the text contains %d for the number
 }
 
 // countAnomaly adds n to the count of an anomaly in the data. The format is the text of the anomaly, with %d for the

@@ -1,5 +1,5 @@
-// This file implements the crash campaign: it crashes the disk at every operation of a
-// script, and examines every possible content of the disk after each crash.
+// This file implements the crash campaign. It stops the disk at each operation of a script, and examines each content
+// that the disk may have after the crash.
 
 package faults
 
@@ -11,31 +11,33 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CrashOptions are the options of the crash campaign. For zero fields, defaults apply.
+// CrashOptions are the options of the crash campaign. A zero field means the default.
 type CrashOptions struct {
-	Setup workload.Setup // deliberate faults of the disk
-	Procs int            // number of processes, 1 or 2 (default 2)
-	Deep  int            // one in this many images is crashed again during recovery; default 2000; negative: never
-	Plain bool           // no script uses small free space or a lock file that loses its note
-	Short bool           // all scripts use small free space and short texts, which tests more disks a second
+	Setup workload.Setup // faults that are put into the disk on purpose
+	Procs int            // number of processes, 1 or 2 (0 means 2)
+	// One in this many images is crashed again during recovery (0 means 2000, a negative number means none).
+	Deep  int
+	Plain bool // No script uses a small free space or a lock file that loses its content.
+	// All scripts use a small free space and short texts, so that more images are tested in the same time.
+	Short bool
 }
 
 // maxShortText is the maximum length, in bytes, of a text in scripts with the option Short.
 const maxShortText = 300
 
-// CrashTally counts the work of a campaign.
+// CrashTally counts what a campaign has tested.
 type CrashTally struct {
 	Scripts         int
-	StopPoints      int // operations at which the disk was stopped
-	Images          int // possible disks after a crash
-	Distinct        int // different images, by names and bytes, which were examined
-	RecoveryCrashes int // images after a second crash, during recovery
-	Kills           int // number of operations at which one process was killed while the second process continued
-	FromSnapshot    int // stores that were opened from a snapshot
-	Mixed           int // images in which the snapshot's pages came from several snapshots
+	StopPoints      int // number of operations at which the disk was stopped
+	Images          int // number of possible contents of the disk after a crash
+	Distinct        int // number of different images, which were examined
+	RecoveryCrashes int // number of images after a second crash during recovery
+	Kills           int // number of operations at which one process was killed while the other continued
+	FromSnapshot    int // number of stores that were opened from a snapshot
+	Mixed           int // number of images whose snapshot has pages from several snapshots
 }
 
-// Add adds the counts of u.
+// Add adds the counts in u to t.
 func (t *CrashTally) Add(u CrashTally) {
 	t.Scripts += u.Scripts
 	t.StopPoints += u.StopPoints
@@ -47,19 +49,18 @@ func (t *CrashTally) Add(u CrashTally) {
 	t.Mixed += u.Mixed
 }
 
-// crashRun is the examination of one script.
+// crashRun examines one script.
 type crashRun struct {
 	opts      CrashOptions
 	script    workload.Script
 	setup     workload.Setup
 	tally     CrashTally
 	judge     *workload.Judge
-	snapshots [][]byte // the latest few snapshots found in images
+	snapshots [][]byte // last snapshots that were found in images
 }
 
-// Crash examines the script of a seed and returns the first violation, or nil. One seed in
-// four selects a script for the log without a store, in which an append contains several
-// records.
+// Crash examines the script of a seed. It returns the first violation, or nil. For one seed in four, the script uses
+// the log without a store, so that one append contains several records.
 func Crash(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	if o.Procs == 0 {
 		o.Procs = 2
@@ -92,8 +93,7 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	return r.tally, v
 }
 
-// setupForSeed returns the setup for a seed. Most scripts get small images, so that many can be
-// tried.
+// setupForSeed returns the setup for a seed. Most scripts get small disks, so that many images can be tested.
 func setupForSeed(seed uint64, o CrashOptions) workload.Setup {
 	setup := o.Setup
 	setup.Snapshots = workload.SnapshotSeed(seed)
@@ -141,7 +141,7 @@ func isInRanges(spans []int, k int) bool {
 	return false
 }
 
-// examinePoint examines all images of a disk that has stopped at operation k.
+// examinePoint examines all images of a disk that was stopped at operation k.
 func (r *crashRun) examinePoint(w *workload.World, states []*workload.State, k int) *Violation {
 	allowed := workload.AllowedStates(states, w.AckedEvents)
 	var bad *Violation
@@ -158,8 +158,8 @@ func (r *crashRun) examinePoint(w *workload.World, states []*workload.State, k i
 	return bad
 }
 
-// examineNew examines an image that no earlier crash has left. It crashes the recovery of some of these images. If the
-// image has a snapshot, it also examines the image with other snapshots.
+// examineNew examines an image that no earlier crash has left. For some images, it also crashes the recovery. If the
+// image contains a snapshot, it also examines the image with other snapshots.
 func (r *crashRun) examineNew(w *workload.World, im *crashfs.Sketch, allowed []*workload.State) error {
 	if r.mustCrashAgain(im) {
 		if err := r.crashRecovery(im.Mem(), allowed, r.stepAfterCrash(w.AckedEvents, im.Sum(workload.IsLock))); err != nil {
@@ -172,9 +172,9 @@ func (r *crashRun) examineNew(w *workload.World, im *crashfs.Sketch, allowed []*
 	return nil
 }
 
-// killAt runs the script again, kills the process that performs operation k after this operation, and lets the other
-// process continue. If the operation is a write, killAt then runs the script once more and kills the process after it
-// has written half of the bytes. dry is the world after a run in which no process was killed.
+// killAt runs the script again and kills the process that performs operation k after this operation. The other process
+// continues. If the operation is a write, killAt runs the script once more and kills the process in the middle of the
+// write. dry is the world after a run without a kill.
 func (r *crashRun) killAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
@@ -188,11 +188,12 @@ func (r *crashRun) killAt(dry *workload.World, k int) error {
 	return r.killInWorld(w, dry, k)
 }
 
-// killInWorld runs the script in the new world w, kills the process that performs operation k at this operation, and
-// lets the other process continue. The memory must then be in a state that the run without a kill allows.
+// killInWorld runs the script in the new world w and kills the process that performs operation k. The other process
+// continues. Afterwards the memory must be in a state that the run without a kill allows.
 func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
-	killed := dry.Disk.Log()[k-1].Proc - 1 // index of the process, because a disk counts its processes from 1
-	other := 1 - killed                    // a world has the processes 0 and 1
+	// The index of the process is one lower, because a disk counts its processes from 1.
+	killed := dry.Disk.Log()[k-1].Proc - 1
+	other := 1 - killed // The processes of a world are 0 and 1.
 	w.KillAt(killed, k)
 	if err := w.Run(); err != nil {
 		return err
@@ -201,5 +202,5 @@ func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
 	return w.ContinueAfterKill(other, workload.AllowedStates(dry.States, w.AckedEvents))
 }
 
-// newDisk returns a disk that contains the image.
+// newDisk returns a disk with the content of the image.
 func newDisk(img *vfs.Mem) *crashfs.Disk { return crashfs.New(img) }

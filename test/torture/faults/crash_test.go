@@ -1,4 +1,4 @@
-// The short form of the campaign with crashes.
+// This file runs a short form of the crash campaign.
 
 package faults
 
@@ -41,10 +41,10 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// An image is known by its names and bytes alone, and seeds repeat exactly.
+// TestSeedsRepeat tests that a seed always gives the same images. An image is identified by its names and bytes.
 func TestSeedsRepeat(t *testing.T) {
 	testenv.Sequential(t)
-	for _, seed := range []uint64{1, 2, 4} { // of few images
+	for _, seed := range []uint64{1, 2, 4} { // These seeds have few images.
 		a, va := Crash(seed, CrashOptions{})
 		b, vb := Crash(seed, CrashOptions{})
 		if a != b || va != nil || vb != nil {
@@ -53,8 +53,8 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// Scripts that the campaign itself once misjudged: a repeat of a change, in the
-// middle of which another change with an id is refused.
+// TestMisjudged repeats scripts that the campaign has judged wrongly before. In them, a change with an op ID is
+// refused in the middle of another change that is repeated.
 func TestMisjudged(t *testing.T) {
 	testenv.Sequential(t)
 	for _, seed := range []uint64{1343} {

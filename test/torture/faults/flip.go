@@ -1,5 +1,5 @@
-// This file implements the damage campaign: it damages small stores at every position. The
-// library must notice all damage that loses data.
+// This file implements the damage campaign. It damages small stores at each position. The library must detect all
+// damage by which data are lost.
 
 package faults
 
@@ -16,16 +16,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// FlipTally counts the outcomes of the damage.
+// FlipTally counts the results of the damage.
 type FlipTally struct {
-	Files     int // damaged files
-	Harmless  int // all entries were still there
-	Refused   int // the error named the file and, if possible, the offset
-	Torn      int // changes that were not known to be durable were missing, and the store reported a torn tail
-	Traceless int // changes that were not known to be durable were missing, without any trace in the file
+	Files    int // number of damaged files
+	Harmless int // number of files in which all entries were still found
+	Refused  int // number of files that were refused with an error that names the file and, if possible, the offset
+	// number of files in which changes were missing that were not known to be durable, and a torn tail was reported
+	Torn      int
+	Traceless int // number of files in which such changes were missing without any trace
 }
 
-// Add adds the counts of u.
+// Add adds the counts in u to t.
 func (t *FlipTally) Add(u FlipTally) {
 	t.Files += u.Files
 	t.Harmless += u.Harmless
@@ -34,7 +35,7 @@ func (t *FlipTally) Add(u FlipTally) {
 	t.Traceless += u.Traceless
 }
 
-// DamageStores damages the stores of a seed and returns the first violation, or nil.
+// DamageStores damages the stores of a seed. It returns the first violation, or nil.
 func DamageStores(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
 	setup.SmallSteps, setup.NoNote = true, true
 	var all FlipTally
@@ -76,10 +77,10 @@ func (s *flipStore) applyDamages() (FlipTally, *Violation) {
 	return t, bad
 }
 
-// tryFunc examines a damaged file. It returns false to stop.
+// tryFunc examines a damaged file. If it returns false, no further damage is tried.
 type tryFunc func(b []byte, what string, args ...any) bool
 
-// flipBits tries the file with each bit flipped, one bit at a time. In the free space, it flips only some bits.
+// flipBits tries files in each of which one bit is flipped. In the free space, it flips only some of the bits.
 func (s *flipStore) flipBits(try tryFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
@@ -101,7 +102,7 @@ func (s *flipStore) flipBits(try tryFunc) bool {
 	return true
 }
 
-// truncateFile truncates the file to every length.
+// truncateFile tries files of each shorter length.
 func (s *flipStore) truncateFile(try tryFunc) bool {
 	for n := range s.file {
 		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
@@ -116,8 +117,8 @@ func (s *flipStore) truncateFile(try tryFunc) bool {
 	return true
 }
 
-// damageSectors damages the store's sectors in four ways: it zeroes sectors, copies other sectors
-// over them, exchanges sectors, and restores the sectors' earlier contents.
+// damageSectors tries files with damaged sectors: zeroed sectors, sectors that replace others, exchanged sectors, and
+// sectors with an earlier content.
 func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
@@ -155,7 +156,7 @@ func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 	return true
 }
 
-// classifyDamaged opens a damaged file and classifies the outcome.
+// classifyDamaged opens a damaged file and counts the result.
 func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
 	mem := vfs.NewMem()
 	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
@@ -175,8 +176,8 @@ func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
 	}
 	last := stats.Last
 	want, known := s.states[last]
-	// Changes from before a compaction must not reappear, unless the whole file is as it was
-	// then: the store cannot recognize an older copy of the whole file.
+	// Changes from before a compaction must not come back. They may only if the whole file is as it was then, because
+	// the store cannot recognize an older copy.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
 	isReappeared := last < s.base && !older
 	if !known || isReappeared {
@@ -213,9 +214,8 @@ func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
 	return s.checkTailKept(mem, tail)
 }
 
-// checkRefusal checks the refusal of a file. A file that still has sound records must be reported
-// as damaged, not as a different kind of file. For one file in eight, all sound records must
-// be recovered.
+// checkRefusal checks the error for a file that was refused. A file with sound records must be reported as damaged,
+// and not as another kind of file. For one file in eight, recovery must find all sound records.
 func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	t.Refused++
 	sound, changes := s.undamagedRecords(b)
@@ -232,8 +232,8 @@ func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	}
 	o := workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random())
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
-	// A sector of a larger store may contain a complete later record. If the sector is moved
-	// to the front, recovery skips the records with lower numbers.
+	// A sector of a larger store may contain a complete later record. If it is moved to the front, recovery skips the
+	// records with lower numbers.
 	hasLost := rep.Changes < changes && len(b) <= 8<<10
 	if err != nil || hasLost {
 		return fmt.Errorf("%d changes are sound, and %d are recovered: %w", changes, rep.Changes, err)
@@ -248,8 +248,8 @@ func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	return nil
 }
 
-// checkErrorDetails returns an error unless err names the file and a valid offset. If damaged is set,
-// err must match ErrCorrupt.
+// checkErrorDetails returns an error unless err names the file and a valid offset. If damaged is set, err must also
+// match ErrCorrupt.
 func checkErrorDetails(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		isInFile := 0 <= c.Offset && c.Offset <= int64(size)
@@ -269,8 +269,7 @@ func checkErrorDetails(err error, size int, damaged bool) error {
 	return nil
 }
 
-// undamagedRecords returns how many undamaged records are at their original position, and how many changes
-// these records contain.
+// undamagedRecords returns how many sound records are at their original place, and how many changes they contain.
 func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
@@ -283,7 +282,7 @@ func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 	return records, changes
 }
 
-// durableChange returns the highest change that an undamaged record declares as durable.
+// durableChange returns the highest change number that a sound record records as durable.
 func (s *flipStore) durableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
@@ -294,7 +293,7 @@ func (s *flipStore) durableChange(b []byte) uint64 {
 	return v
 }
 
-// checkUsable makes a change and opens the store again, for one file in eight.
+// checkUsable makes a change in the store and opens it again. It does so for one file in eight.
 func (s *flipStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
 	s.openedCount++
 	if s.openedCount%8 != 0 {
@@ -318,7 +317,7 @@ func (s *flipStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entr
 	return nil
 }
 
-// checkTailKept returns an error if a change was made without saving the torn tail to another file.
+// checkTailKept returns an error if a change was made and the torn tail was not saved in another file.
 func (s *flipStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
 	if s.openedCount%8 != 0 {
 		return nil
@@ -336,14 +335,15 @@ func (s *flipStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
 	return fmt.Errorf("the tail of %d bytes was cut off and not kept", len(tail))
 }
 
-// recordRange is the range of a record, and the change that it declares as durable.
+// recordRange is the byte range of a record. durable is the number of the last change that was durable when the record
+// was written.
 type recordRange struct {
 	from, to int
 	durable  uint64
 	isChange bool
 }
 
-// readSpans reads the spans of a sound file.
+// readSpans returns the ranges of the records in a sound file.
 func readSpans(fsys vfs.FS) ([]recordRange, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})

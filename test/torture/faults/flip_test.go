@@ -1,4 +1,4 @@
-// The short form of the campaign with damaged files.
+// This file runs a short form of the damage campaign.
 
 package faults
 

@@ -1,4 +1,4 @@
-// This file builds the stores that are damaged.
+// This file builds the stores for the damage campaign.
 
 package faults
 
@@ -18,11 +18,11 @@ import (
 // storeKind describes how a store was built.
 type storeKind struct {
 	name         string
-	changes      int // number of changes before the compaction, or of all if there is none
-	changesAfter int // number of changes after the compaction (-1 without compaction)
-	procCount    int // number of processes that take turns
+	changes      int // number of changes before the compaction, or of all changes without one
+	changesAfter int // number of changes after the compaction (-1 without one)
+	procCount    int // number of processes that make changes in turns
 	isSealed     bool
-	words        int // words in each content
+	words        int // number of words in each content
 }
 
 var storeKinds = []storeKind{
@@ -34,20 +34,20 @@ var storeKinds = []storeKind{
 	{"large, compacted", 7, 3, 1, true, 400},
 }
 
-// flipStore is a sound store with all its earlier states.
+// flipStore is a sound store with all its earlier states, for comparisons with damaged copies.
 type flipStore struct {
 	setup            workload.Setup
 	seed             uint64
 	now              time.Time
 	file             []byte
-	usedSize         int                      // beginning of the free space
-	olderFiles       [][]byte                 // the file after each earlier change
-	states           map[uint64][]oxbow.Entry // entries by the number of the change
+	usedSize         int                      // offset at which the free space begins
+	olderFiles       [][]byte                 // content of the file after each earlier change
+	states           map[uint64][]oxbow.Entry // entries after each change, by the number of the change
 	lastChange       uint64
-	base             uint64 // last change before a compaction
+	base             uint64 // number of the last change before a compaction
 	records          []recordRange
-	openedCount      int // number of damaged files that opened
-	recoverableCount int // number of damaged files that did not open and have sound records
+	openedCount      int // number of damaged files that could be opened
+	recoverableCount int // number of damaged files that could not be opened and contain sound records
 }
 
 var epoch = time.Unix(1776162225, 0).UTC()
@@ -136,7 +136,7 @@ func (s *flipStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
 	return nil
 }
 
-// nextOps returns a change that adds two entries, or that changes one and removes one.
+// nextOps returns ops that add two entries, or that change one entry and remove another.
 func nextOps(r *rand.Rand, turn, words int) []oxbow.Op {
 	text := func() string {
 		var b strings.Builder

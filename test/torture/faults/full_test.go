@@ -1,5 +1,5 @@
-// A disk that is full: what is refused, what still works, and that nothing has to
-// be opened again when there is room.
+// This file tests a full disk: which changes are refused, which still work, and that the store works again without
+// being opened when there is room.
 
 package faults
 
@@ -60,7 +60,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	full := func(on bool) { fsys.SetFull(on); otherFS.SetFull(on) }
 
-	// Entries are remembered in the free space that there is, then refused.
+	// Entries are added in the existing free space, until one is refused.
 	full(true)
 	var err error
 	for i := 0; err == nil && i < 1000; i++ {
@@ -76,7 +76,7 @@ func TestFullDisk(t *testing.T) {
 	same("full", m)
 	same("full", other)
 
-	// To forget works, from both processes, with what is kept in reserve.
+	// Forgetting still works in both processes, because some space is kept in reserve.
 	for i := range 20 {
 		name := fmt.Sprintf("entry %d", i)
 		p := []*oxbow.Memory{m, other}[i%2]
@@ -94,7 +94,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("Remember() on a full disk = %v, want ErrFull", err)
 	}
 
-	// And all works when there is room again.
+	// When there is room again, everything works.
 	full(false)
 	for i, p := range []*oxbow.Memory{m, other} {
 		name := fmt.Sprintf("room %d", i)

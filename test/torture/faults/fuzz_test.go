@@ -1,4 +1,4 @@
-// Fuzz targets: damaged files and directories are opened.
+// This file fuzzes the opening of damaged files and directories.
 
 package faults
 
@@ -25,10 +25,10 @@ func allocated(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// most is how many bytes the opening of a file of n bytes may allocate.
+// most returns the maximum number of bytes that opening a file of n bytes may allocate.
 func most(n int) uint64 { return uint64(16*n + 1<<20) }
 
-// samples returns small sound stores, and some damaged ones.
+// samples returns small sound stores and some damaged stores.
 func samples(f *testing.F) [][]byte {
 	var bs [][]byte
 	for _, k := range storeKinds {
@@ -41,7 +41,7 @@ func samples(f *testing.F) [][]byte {
 		clear(torn[s.records[1].from+8 : s.records[1].from+20])
 		bs = append(bs, torn)
 	}
-	// Marks of records everywhere, each of which claims a great length.
+	// The file consists of marks of records, each of which claims to be very long.
 	claim := []byte("\noxr\x00\x00\x00\x03")
 	head := bytes.Clone(bs[0][:96])
 	return append(bs, nil, head, append(head, bytes.Repeat(claim, 4000)...))
@@ -54,7 +54,7 @@ func openDamaged(m *vfs.Mem) (*oxbow.Memory, error) {
 	return oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(m, workload.Setup{}), clock, s.random()))
 }
 
-// known reports whether the error is one that a caller is told to expect.
+// known reports whether an error is one that callers must expect.
 func known(err error) bool {
 	for _, e := range []error{oxbow.ErrCorrupt, oxbow.ErrVersion, oxbow.ErrNotStore, oxbow.ErrRolledBack} {
 		if errors.Is(err, e) {
@@ -102,7 +102,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// split makes files out of bytes: a length of two bytes before each.
+// split divides bytes into files. Two bytes before each file are its length.
 func split(b []byte, names ...string) map[string][]byte {
 	files := map[string][]byte{}
 	for _, name := range names {
@@ -123,9 +123,8 @@ func join(parts ...[]byte) []byte {
 	return b
 }
 
-// A directory as a crash, or anything else, may have left it: a store, its lock
-// file, a tail kept aside, and a file that was to replace the store. A change is
-// made and stays, or is refused with an error that is known.
+// FuzzDirectory opens a directory as a crash may have left it: with a store, its lock file, a torn tail, and a file
+// that was about to replace the store. A change must either be made and stay, or be refused with a known error.
 func FuzzDirectory(f *testing.F) {
 	for _, b := range samples(f) {
 		f.Add(join(

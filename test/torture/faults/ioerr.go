@@ -1,5 +1,5 @@
-// This file implements the I/O error campaign: each operation of a script fails or is only
-// half done, once or from then on.
+// This file implements the I/O error campaign. In each run of a script, one operation fails or is done only in part,
+// either once or from then on.
 
 package faults
 
@@ -13,24 +13,24 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// ErrorOptions are the options of the campaign.
+// ErrorOptions are the options of the I/O error campaign.
 type ErrorOptions struct {
-	Setup  workload.Setup // deliberate faults of the disk
-	Images int            // crash images examined after each fault and at the end (default 24)
+	Setup  workload.Setup // faults that are put into the disk on purpose
+	Images int            // number of crash images that are examined after each fault and at the end (0 means 24)
 }
 
-// ErrorTally counts the work of a campaign.
+// ErrorTally counts what a campaign has tested.
 type ErrorTally struct {
 	Scripts      int
-	Faults       int // operations that failed
-	Images       int // crash images
-	Distinct     int // different images, by names and bytes, which were examined
-	Rescued      int // failed syncs after which the change was nevertheless acknowledged
-	FromSnapshot int // stores that were opened from a snapshot
-	Unknown      int // changes with the error ErrUnknownOutcome
+	Faults       int // number of operations that failed
+	Images       int // number of possible contents of the disk after a crash
+	Distinct     int // number of different images, which were examined
+	Rescued      int // number of failed syncs after which the change was acknowledged nevertheless
+	FromSnapshot int // number of stores that were opened from a snapshot
+	Unknown      int // number of changes with the error ErrUnknownOutcome
 }
 
-// Add adds the counts of u.
+// Add adds the counts in u to t.
 func (t *ErrorTally) Add(u ErrorTally) {
 	t.Scripts += u.Scripts
 	t.Faults += u.Faults
@@ -41,8 +41,7 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// FindErrors makes every operation of a seed's script fail in every way and returns the first
-// violation, or nil.
+// FindErrors lets each operation in the script of a seed fail in each way. It returns the first violation, or nil.
 func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.Images == 0 {
 		o.Images = 24
@@ -50,7 +49,7 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	s := workload.NewScript(seed, 2)
 	var steps []workload.Step
 	for _, st := range s.Steps {
-		// Run one step at a time, so that it is clear which step was refused.
+		// Run one step at a time, so that it is known which step was refused.
 		if st.Inner != nil {
 			steps = append(steps, *st.Inner)
 		}
@@ -127,7 +126,7 @@ func describeFault(f crashfs.Fault) string {
 	return s
 }
 
-// errorRun is the examination of one script.
+// errorRun examines one script.
 type errorRun struct {
 	opts   ErrorOptions
 	script workload.Script
@@ -156,14 +155,14 @@ func (c *errorRun) runWithFault(f crashfs.Fault) error {
 	return j.checkAllClosed()
 }
 
-// errorJudge tracks the states that are allowed.
+// errorJudge keeps track of the states in which the store may be.
 type errorJudge struct {
 	run               *errorRun
 	world             *workload.World
 	out               workload.Outcomes
-	hasStruck         bool    // the fault has occurred
-	hasUnknownOutcome [2]bool // the process was told of an unknown outcome
-	hasCheckedImages  bool    // the images after the first fault were examined
+	hasStruck         bool    // The fault has happened.
+	hasUnknownOutcome [2]bool // The process has received an error about an unknown outcome.
+	hasCheckedImages  bool    // The images after the first fault were examined.
 }
 
 func (j *errorJudge) runStep(st workload.Step) error {
@@ -187,8 +186,7 @@ func (j *errorJudge) runStep(st workload.Step) error {
 		}
 		before := j.out.Models
 		j.out.Models = next
-		// Only a process that read the last state may make the next change, so let it read
-		// first.
+		// Let the process read first, because only a process that has read the last state may make the next change.
 		if len(before) != len(next) || next[0].Seq() != before[0].Seq() {
 			es, err := j.readEntries(st.Proc)
 			if err != nil {
@@ -218,8 +216,8 @@ func (j *errorJudge) runStep(st workload.Step) error {
 			}
 		}
 	default:
-		// A process that was told of an unknown outcome refuses further changes. If such a process
-		// could not tell the other processes, it keeps the lock.
+		// A process with an unknown outcome refuses further changes. If it could not inform the others, it keeps the
+		// lock.
 		excused := (j.hasUnknownOutcome[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
 			(j.hasUnknownOutcome[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
@@ -230,7 +228,7 @@ func (j *errorJudge) runStep(st workload.Step) error {
 		}
 	}
 	j.out.Models = workload.WithoutDuplicates(j.out.Models)
-	// Reads must always work, and must not show refused changes.
+	// Reads must always succeed, and must not show changes that were refused.
 	for i := range 2 {
 		es, err := j.readEntries(i)
 		if err != nil {
@@ -270,8 +268,7 @@ func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
 	return workload.CollectEntries(m)
 }
 
-// continueAfterFault continues after the fault is removed: at once in a process that was not told of an
-// unknown outcome, otherwise after a restart.
+// continueAfterFault continues when the fault is over. A process with an unknown outcome must be restarted first.
 func (j *errorJudge) continueAfterFault() error {
 	step := func(i int) workload.Step {
 		return workload.Step{Kind: workload.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
@@ -280,7 +277,7 @@ func (j *errorJudge) continueAfterFault() error {
 		if !j.hasUnknownOutcome[i] {
 			continue
 		}
-		// This process may only work again after another process has created a new file.
+		// This process can work only after another process has created a new file.
 		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
@@ -311,8 +308,7 @@ func (j *errorJudge) checkImages() error {
 	n := 0
 	var bad error
 	j.world.Disk.EachSketch(func(im *crashfs.Sketch) bool {
-		// The first images lose the most and the fewest writes. From the remaining images, take a
-		// fixed selection.
+		// The first images lose the most and the fewest writes. Take a fixed selection of the others.
 		if n >= j.run.opts.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
 			return true
 		}
@@ -326,7 +322,7 @@ func (j *errorJudge) checkImages() error {
 	return bad
 }
 
-// checkAllClosed returns an error if files or locks are still open after everything was closed.
+// checkAllClosed returns an error if a file or a lock is still open after everything was closed.
 func (j *errorJudge) checkAllClosed() error {
 	if err := j.world.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)

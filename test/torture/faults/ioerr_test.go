@@ -1,4 +1,4 @@
-// The short form of the campaign with failing disks.
+// This file runs a short form of the I/O error campaign.
 
 package faults
 

@@ -1,6 +1,6 @@
-// This file implements the concurrency campaign, in which goroutines use one disk through several
-// processes, and some processes are killed in the middle of a call. The calls must be linearizable:
-// each must appear to happen at one moment between its beginning and its end.
+// This file implements the concurrency campaign. Goroutines use one disk through several processes, and some processes
+// are killed in the middle of a call. The calls must be linearizable: each call must seem to happen at one moment
+// between its beginning and its end.
 
 package faults
 
@@ -22,27 +22,27 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// Size of a history.
+// These numbers determine the size of a history.
 const (
 	processCount         = 3
-	goroutinesPerProcess = 2 // goroutines in a process
+	goroutinesPerProcess = 2 // number of goroutines in each process
 	callsPerGoroutine    = 16
 	nameCount            = 3
 )
 
-// maxCheckTime limits how long the checker examines one history.
+// maxCheckTime is the maximum time for which the checker examines one history.
 const maxCheckTime = 20 * time.Second
 
-// LinearTally counts the work of a campaign.
+// LinearTally counts what a campaign has tested.
 type LinearTally struct {
 	Histories    int
 	Calls        int
-	Pending      int // calls of a process that was killed before they returned
-	Busy         int // calls refused because the lock was not available in time
-	FromSnapshot int // stores that were opened from a snapshot
+	Pending      int // number of calls that had not returned when their process was killed
+	Busy         int // number of calls that were refused because the lock was not available in time
+	FromSnapshot int // number of stores that were opened from a snapshot
 }
 
-// Add adds the counts of u.
+// Add adds the counts in u to t.
 func (t *LinearTally) Add(u LinearTally) {
 	t.Histories += u.Histories
 	t.Calls += u.Calls
@@ -51,36 +51,36 @@ func (t *LinearTally) Add(u LinearTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// callVerb is the effect of a call on an entry, which the checker sees as a register.
+// callVerb says what a call does with an entry. For the checker, an entry is a register.
 type callVerb int
 
 const (
 	verbRead    callVerb = iota
-	verbWrite            // Remember, whether or not there is an entry
-	verbAdd              // Add, if there is no entry
-	verbSwap             // Update with If, if the entry has a certain content
-	verbRemove           // Forget, if there is an entry
-	verbCompact          // compaction of the whole store; not part of the history
+	verbWrite            // The call is Remember, which writes the entry whether or not it exists.
+	verbAdd              // The call is Add, which fails if the entry exists.
+	verbSwap             // The call is Update with If, which fails if the entry does not have the expected content.
+	verbRemove           // The call is Forget, which fails if the entry does not exist.
+	verbCompact          // The call compacts the store. It is not part of the history.
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 
-// callInput is a call. Each content is written only once, so that it identifies a version.
+// callInput describes a call. Each content is written only once, so that it identifies a version.
 type callInput struct {
 	verb    callVerb
 	name    string
-	oldText string // for a swap
+	oldText string // expected content, for a swap
 	text    string
 }
 
 // callOutput is the result of a call.
 type callOutput struct {
-	text      string // result of a read, "" if there is no entry
-	wasMade   bool   // the change was made
-	isUnknown bool   // the process was killed, so the change may have been made or not
+	text      string // content that was read ("" if the entry does not exist)
+	wasMade   bool   // The change was made.
+	isUnknown bool   // The process was killed, so it is unknown whether the change was made.
 }
 
-// registerModel is the checker's model of a register with a content, "" if there is no entry.
+// registerModel tells the checker how a register behaves. Its content is "" if the entry does not exist.
 var registerModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
@@ -122,21 +122,21 @@ var registerModel = porcupine.Model{
 	},
 }
 
-// linearRun is a history that is being recorded.
+// linearRun records the history of one run.
 type linearRun struct {
 	disk  *crashfs.Disk
 	setup workload.Setup
-	clock atomic.Int64 // orders the beginnings and ends of calls
+	clock atomic.Int64 // number of beginnings and ends of calls so far, by which they are ordered
 	text  atomic.Int64
-	mu    sync.Mutex // guards the following fields
+	mu    sync.Mutex // mu guards the fields below.
 	ops   []porcupine.Operation
 	tally LinearTally
 	err   error
 }
 
-// Linear records the history of a seed and checks it. Two processes are killed while they
-// work, and are replaced by others. The history also depends on the scheduler, so the same
-// seed does not repeat it exactly.
+// Linear records the history of a seed and checks it. Two processes are killed while they work, and others take their
+// places. The history also depends on the scheduler of goroutines, so the same seed does not always give the same
+// history.
 func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	setup.Snapshots = workload.SnapshotSeed(seed)
 	r := &linearRun{disk: crashfs.New(nil), setup: setup}
@@ -168,12 +168,12 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	return r.tally, nil
 }
 
-// settledHistory returns the history without reads that were too early. A read is too early if it returns a change of
-// another process that this process had not acknowledged yet. Such a read is correct, because a change is in the file
-// slightly before the writing process reports it.
+// settledHistory returns the history without the reads that were too early. A read is too early if it returns a change
+// of another process before that process acknowledged it. Such a read is correct, because a change is in the file
+// slightly before it is acknowledged.
 //
-// The remaining history must still satisfy two guarantees: a read returns every change that was acknowledged before
-// the read began, and a process never loses sight of its own change.
+// The other calls must still satisfy two guarantees: a read returns each change that was acknowledged before the read
+// began, and a process always sees its own changes.
 func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {
@@ -190,8 +190,8 @@ func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	})
 }
 
-// explainHistory lists the calls for each name with a history that is not linearizable, in the
-// order in which they began. The checker's own output needs a browser.
+// explainHistory lists the calls for each name whose history is not linearizable, in the order in which they began. It
+// replaces the output of the checker, which needs a browser.
 func explainHistory(ops []porcupine.Operation) string {
 	s := ""
 	for _, part := range registerModel.Partition(ops) {
@@ -212,16 +212,16 @@ func explainHistory(ops []porcupine.Operation) string {
 	return s
 }
 
-// runProcess opens the store and lets its goroutines work. A process that is killed is replaced by a
-// new process, once.
+// runProcess opens the store and lets the goroutines of a process work. If the process is killed, a new process takes
+// its place once.
 func (r *linearRun) runProcess(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
-			// Count from now, because all processes share the numbers.
+			// Count from the present operation, because all processes share the numbers.
 			r.disk.KillAt(proc, r.disk.CountOps()+kill)
 		}
-		var mu sync.Mutex // guards now
+		var mu sync.Mutex // mu guards now.
 		now := time.Unix(1776162225, 0)
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Millisecond); return now }
 		opts := workload.Options(
@@ -273,7 +273,7 @@ func (r *linearRun) runProcess(p int, seed uint64, kill int) {
 	}
 }
 
-// lockedReader is a source of random bytes that several goroutines can use.
+// lockedReader is a source of random bytes for several goroutines.
 type lockedReader struct {
 	mu sync.Mutex
 	r  *rand.ChaCha8
@@ -293,7 +293,7 @@ func (r *linearRun) addError(err error) {
 	r.err = errors.Join(r.err, err)
 }
 
-// makeCall makes one call and records it. It reports whether the process is still alive.
+// makeCall makes a call and records it. It returns false if the process was killed.
 func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
 	in := callInput{name: fmt.Sprintf("n%d", rnd.IntN(nameCount)), text: fmt.Sprintf("text %d", r.text.Add(1))}
@@ -315,7 +315,7 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 	if in.verb == verbSwap {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
-			in.verb = verbRead // the read is recorded as a call of its own
+			in.verb = verbRead // The read is recorded as a separate call.
 		}
 		in.oldText, version = e.Content, e.Version
 	}
@@ -346,7 +346,7 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
 	end := r.clock.Add(1)
-	// A dead process may still answer from memory, but that answer reaches no caller.
+	// A killed process may still return a result from memory, but no caller receives it.
 	if _, dead := proc.Stat("."); dead != nil && err == nil {
 		err = dead
 	}
@@ -360,20 +360,20 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 		out.isUnknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
 		r.tally.Busy++
-		return true // the call changed nothing
+		return true // The call has changed nothing.
 	case err != nil:
 		r.err = errors.Join(r.err, fmt.Errorf("%s %s: %w", verbNames[in.verb], in.name, err))
 		return false
 	}
-	// A read of a killed process proves nothing.
+	// A read by a killed process shows nothing.
 	if in.verb != verbCompact && !(in.verb == verbRead && out.isUnknown) {
 		r.ops = append(r.ops, porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end})
 	}
 	return !out.isUnknown
 }
 
-// wasMade reports whether a change was made. It returns err unless err is one of the proper
-// errors for a refusal.
+// wasMade reports whether a change was made. err may be one of the proper errors, with which a change is refused. It
+// returns any other error.
 func wasMade(err error, proper ...error) (bool, error) {
 	for _, p := range proper {
 		if errors.Is(err, p) {
@@ -383,7 +383,7 @@ func wasMade(err error, proper ...error) (bool, error) {
 	return err == nil, err
 }
 
-// readFinalState reads all names from the disk at the end, and checks the store.
+// readFinalState reads all names from the disk at the end of a run, and checks the store.
 func (r *linearRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,

@@ -1,4 +1,4 @@
-// The short form of the campaign with concurrent calls.
+// This file runs a short form of the concurrency campaign.
 
 package faults
 

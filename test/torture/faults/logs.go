@@ -1,6 +1,5 @@
-// This file runs scripts for the log without a store. A store puts several records into one
-// append only if goroutines write at the same time, which no script can repeat. Here, each
-// append has one to four records.
+// This file tests the log without a store. In a store, one append has several records only if goroutines write at the
+// same time, which a script cannot repeat. Here, each append has one to four records.
 
 package faults
 
@@ -18,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// logRun is a script for a log that two processes use in turn.
+// logRun runs a script for a log that two processes use in turns.
 type logRun struct {
 	r              *rand.Rand
 	now            time.Time
 	setup          workload.Setup
 	disk           *crashfs.Disk
 	logs           [2]*wal.Log
-	ackedBodies    []string // bodies of the acknowledged records
-	inFlightBodies []string // bodies of the records in the current append
+	ackedBodies    []string // bodies of the records that were acknowledged
+	inFlightBodies []string // bodies of the records in the append that is in progress
 }
 
 func newLogRun(seed uint64, setup workload.Setup, disk *crashfs.Disk) *logRun {
@@ -58,7 +57,7 @@ func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log,
 	)
 }
 
-// appendUntilStopped appends records until the disk stops.
+// appendUntilStopped appends records until the disk is stopped.
 func (l *logRun) appendUntilStopped() error {
 	for range 3 + l.r.IntN(8) {
 		i := l.r.IntN(2)
@@ -117,7 +116,7 @@ func (l *logRun) appendRecords(log *wal.Log, bodies []string) error {
 	return err
 }
 
-// readLog reads all further records.
+// readLog returns the bodies of all further records.
 func readLog(log *wal.Log) ([]string, error) {
 	news, err := log.PollChanges()
 	if err != nil {
@@ -138,11 +137,11 @@ func readLog(log *wal.Log) ([]string, error) {
 	return bodies, err
 }
 
-// crashLog examines the log script of a seed.
+// crashLog examines the script for a log that belongs to a seed.
 func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(seed, o)
 	tally := CrashTally{Scripts: 1}
-	judged := map[uint64][]string{} // records of the images, by hash
+	judged := map[uint64][]string{} // bodies of the records in each image, by the hash of the image
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.Distinct = distinct
@@ -191,9 +190,10 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return tally, nil
 }
 
-// checkRecords returns an error for records that no crash can leave.
+// checkRecords returns an error if no crash could have left these records.
 func (l *logRun) checkRecords(got []string) error {
-	// The log must hold all acknowledged records, and then any number of the records in flight, in order.
+	// The log must contain all acknowledged records and then the first records of the append in progress, or none of
+	// them.
 	all := slices.Concat(l.ackedBodies, l.inFlightBodies)
 	n := len(got)
 	isPossibleCount := len(l.ackedBodies) <= n && n <= len(all)
@@ -208,9 +208,8 @@ func (l *logRun) checkRecords(got []string) error {
 	return nil
 }
 
-// examineLog examines the log after a crash. The log must contain the acknowledged records,
-// followed by zero or more of the records in flight, in order, and it must accept further records.
-// examineLog returns the records that the log contained.
+// examineLog examines the log after a crash and returns the records in it. The log must contain the acknowledged
+// records, followed by the first records of the append in progress, and must accept further records.
 func examineLog(fsys *workload.FS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }

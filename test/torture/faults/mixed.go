@@ -1,5 +1,5 @@
-// This file tests snapshot files in which pages of several snapshots are mixed. A disk can produce
-// such a file if it reuses the blocks of a replaced file for pages that were never synced.
+// This file tests snapshot files that contain pages of several snapshots. A disk can produce such a file if it reuses
+// the blocks of a replaced file for pages that were never synced.
 
 package faults
 
@@ -16,13 +16,13 @@ import (
 
 const (
 	snapshotPage   = 4096
-	oldSnapshots   = 4  // number of old snapshots from which pages are taken
-	imagesPerMixed = 16 // one in this many images with a snapshot is tested with mixed snapshots
+	oldSnapshots   = 4  // number of old snapshots that are kept for their pages
+	imagesPerMixed = 16 // One in this many images with a snapshot is tested with other snapshots.
 	mixesPerImage  = 4
 )
 
-// examineMixed examines an image with other snapshots: an older one, and some with pages of several
-// snapshots or with zeroed pages.
+// examineMixed examines an image with other snapshots: an older snapshot, and snapshots in which some pages are zero
+// or from other snapshots.
 func (r *crashRun) examineMixed(im *crashfs.Sketch, allowed []*workload.State) error {
 	sum := im.Sum(workload.IsLock)
 	if sum>>40%imagesPerMixed != 0 {
@@ -56,8 +56,8 @@ func (r *crashRun) examineMixed(im *crashfs.Sketch, allowed []*workload.State) e
 	return nil
 }
 
-// otherSnapshot returns an older snapshot if i is 0, otherwise a mixture of pages. It
-// returns nil if there is no older snapshot.
+// otherSnapshot returns an older snapshot if i is 0, otherwise own with pages of others. It returns nil if there is no
+// older snapshot.
 func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 		case n == 3:
 			clear(page)
 		case n == 4 && from < len(old):
-			half := len(page) / 512 / 2 * 512 // torn between two sectors
+			half := len(page) / 512 / 2 * 512 // The write of the page was interrupted between two sectors.
 			if from+half < len(old) {
 				copy(page[half:], old[from+half:])
 			}

@@ -1,4 +1,4 @@
-// This file implements the second crash, while a store recovers from the first.
+// This file crashes the disk a second time, while a store recovers from the first crash.
 
 package faults
 
@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stepAfterCrash returns the step that a caller makes after a crash. Usually the step repeats the interrupted step
-// with a different text of the same length. The new record then has the length of the torn record. In this
-// case, a torn record that was left in place could become valid again.
+// stepAfterCrash returns the step that a caller makes after a crash. Usually it repeats the interrupted step with
+// another text of the same length. The new record then has the length of the torn record. If the torn record was left
+// in place, it could become valid again.
 func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
@@ -68,8 +68,8 @@ func otherText(s string) string {
 	}, s)
 }
 
-// mustCrashAgain reports whether an image is to be crashed once more. Images with a record that lacks only
-// its beginning are selected more often, because such a record could become valid again.
+// mustCrashAgain reports whether an image is crashed once more. This is more likely if the image has a record that
+// lacks only its beginning, because such a record could become valid again.
 func (r *crashRun) mustCrashAgain(im *crashfs.Sketch) bool {
 	if r.opts.Deep <= 0 {
 		return false
@@ -85,8 +85,8 @@ func (r *crashRun) mustCrashAgain(im *crashfs.Sketch) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// crashRecovery lets a store recover from an image and do a step, crashes it at each operation,
-// and examines the result.
+// crashRecovery lets a store recover from an image and make a step. It crashes the disk at each operation and examines
+// the result.
 func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
@@ -108,7 +108,8 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st wor
 		w := workload.ResumeWorld(newDisk(img), r.script, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.OpenInAllowedState(allowed); err == nil {
-			_ = w.Step(st) // ignore the error: the crash is intended, and Acked counts the acknowledged events
+			// Ignore the error, because the crash is intended. The acknowledged steps are counted by Acked.
+			_ = w.Step(st)
 		}
 		w.Disk.Stop()
 		may := workload.AllowedStates(dry.States, w.AckedEvents)
@@ -132,7 +133,7 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st wor
 	return nil
 }
 
-// tornTail returns the bytes of a torn tail and their offset, or nil if there is no torn tail.
+// tornTail returns the bytes of a torn tail and their offset. It returns nil if there is no torn tail.
 func tornTail(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
@@ -145,12 +146,12 @@ func tornTail(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	}
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	if err != nil || int64(len(b)) <= stats.Used {
-		return nil, 0, nil // no file, or no bytes after its end
+		return nil, 0, nil // The file does not exist, or no bytes follow its end.
 	}
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// checkTail returns an error if a torn tail is neither in its original place nor saved to another file.
+// checkTail returns an error if the torn tail is neither at its original place nor in another file.
 func checkTail(im *crashfs.Sketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// This file defines the report of every campaign.
+// This file defines the report about a broken guarantee.
 
 // Package faults has the campaigns that test one store in this process with crashes of the disk
 // ([Crash]), failing operations ([FindErrors]), damaged files ([DamageStores]), and goroutines in several
@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// Violation is a broken guarantee of a store.
+// Violation reports that a store broke a guarantee.
 type Violation struct {
 	Seed  uint64
-	Where string // the crash, fault or damage that caused it (may be "")
+	Where string // crash, fault or damage that caused the violation (may be "")
 	Err   error
-	Steps []workload.Step // steps of the script, if there is one
+	Steps []workload.Step // steps of the script (nil without a script)
 }
 
 func (v *Violation) Error() string {
@@ -29,7 +29,7 @@ func (v *Violation) Error() string {
 // Unwrap returns the broken guarantee.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// describeCrash describes a crash by the operation and the losses.
+// describeCrash names the operation at which the disk was stopped, and the writes that were lost.
 func describeCrash(op int, image string) string {
 	s := fmt.Sprintf("crash at operation %d", op)
 	if image != "" {
