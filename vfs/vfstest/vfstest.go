@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Run runs the tests. For each test, open must return a new, empty file system.
+// Run runs the tests. open must return a new, empty file system for each test.
 func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
 	for _, tt := range []struct {
 		name string

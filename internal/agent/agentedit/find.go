@@ -1,5 +1,5 @@
-// This file finds the entries: it reads the changes since the last call and stores the result in a file
-// next to the log.
+// This file finds the entries that agents edited. It reads the changes since the last search, and stores the result in
+// a file next to the log.
 
 // Package agentedit finds entries whose text a person wrote and an agent later changed or deleted, or
 // whose protecting labels an agent changed. An entry is found until the person keeps the change or
@@ -20,31 +20,32 @@ import (
 )
 
 const (
-	// changesBeforeSave is the number of new changes after which the state is saved. Until then, each call
-	// reads them again.
+	// changesBeforeSave is the number of new changes after which the search result is saved to the file. Until then,
+	// each search reads these changes again.
 	changesBeforeSave = 64
-	// maxLookups is the maximum number of entries that are looked up individually. For more entries,
-	// the whole log is read.
+	// maxLookups is the maximum number of entries whose versions are read one entry at a time. If more entries are
+	// undecided, the whole log is read instead.
 	maxLookups = 64
-	// maxChangesWithoutState is the maximum number of changes that are read if the memory has no state file.
+	// maxChangesWithoutState is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesWithoutState = 2000
-	// maxRenameSearch is the maximum number of changes that are searched for a text's new name. The
-	// text may have been stored there at most maxRenameDistance changes before its removal.
+	// maxRenameSearch is the maximum number of changes that are read to find the new name of a deleted text. A text
+	// counts as renamed if it was stored under the new name at most maxRenameDistance changes before the old entry was
+	// deleted.
 	maxRenameSearch   = 500
 	maxRenameDistance = 8
-	// maxVersions is the maximum number of an entry's versions that are read.
+	// maxVersions is the maximum number of versions that DescribeEdit reads of an entry.
 	maxVersions = 10_000
 )
 
-// searchState is the result of a search up to a change.
+// searchState is the result of a search. It is valid for the log up to the change with the number Seq.
 type searchState struct {
 	Seq   uint64   `json:"seq"`
-	Hash  string   `json:"hash"`  // hash of the log at this change
-	Names []string `json:"names"` // names of the entries that agents changed, sorted
+	Hash  string   `json:"hash"`  // hash of the log after change Seq
+	Names []string `json:"names"` // names of the entries that agents edited, sorted
 }
 
-// FindEditedNames returns the names of the entries that agents changed, sorted. Its time is
-// proportional to the number of changes since the last call.
+// FindEditedNames returns the sorted names of the entries that agents edited and about which no person has decided
+// yet. It reads only the changes since the last saved result.
 func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
 	f := finder{ctx: ctx, m: m}
@@ -63,7 +64,7 @@ func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	return found.Names, nil
 }
 
-// encode returns a line with the checksum of the state, followed by the state in JSON.
+// encode returns the state as JSON, preceded by a line with its checksum.
 func (s *searchState) encode() []byte {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *searchState) encode() []byte {
 	return slices.Concat([]byte(hex.EncodeToString(sum[:])), []byte("\n"), data)
 }
 
-// decodeState decodes the output of encode. It returns an empty state if data is invalid.
+// decodeState decodes the output of encode. It returns an empty state if data is damaged.
 func decodeState(data []byte) (s searchState) {
 	sum, data, _ := bytes.Cut(data, []byte("\n"))
 	want := sha256.Sum256(data)
@@ -83,7 +84,7 @@ func decodeState(data []byte) (s searchState) {
 	return s
 }
 
-// finder contains the parameters of a search.
+// finder searches a memory for entries that agents edited.
 type finder struct {
 	ctx        context.Context
 	m          *oxbow.Memory
@@ -91,9 +92,9 @@ type finder struct {
 	maxChanges int // maximum number of changes to read (0 means unlimited)
 }
 
-// findState returns the state after the last change: the names of the entries with an open edit by an agent. It reads
-// the changes since the saved state. If these do not decide about an entry, it calls DescribeEdit. If very many
-// entries are undecided, it reads the whole log.
+// findState returns the search result for the newest change. It starts with the saved result and reads the changes
+// since. If these changes do not show whether an entry is still edited, findState calls DescribeEdit for the entry. If
+// more than maxLookups entries are undecided, it reads the whole log.
 func (f *finder) findState() (found searchState, err error) {
 	trails, head, isWhole, err := f.readLog()
 	if err != nil {
@@ -110,7 +111,7 @@ func (f *finder) findState() (found searchState, err error) {
 		switch {
 		case t.done:
 			wasOpen[name] = t.hasAgentEdit
-		case isWhole && f.maxChanges == 0: // a compaction deleted the older versions
+		case isWhole && f.maxChanges == 0: // The older versions were deleted by a compaction.
 			delete(wasOpen, name)
 		case t.agentVersions > 0 || wasOpen[name] || len(t.undoneSeqs) > 0:
 			unknown = append(unknown, name)
@@ -133,8 +134,9 @@ func (f *finder) findState() (found searchState, err error) {
 	return head, nil
 }
 
-// mustSave reports whether the found state differs so much from the saved state that it must be
-// saved: it has other names, is many changes newer, or is of another log.
+// mustSave reports whether the new result should replace the saved result. This is the case if it has other names, if
+// it is at least changesBeforeSave changes newer, or if its change number is lower, because it then belongs to another
+// log.
 func (f *finder) mustSave(found *searchState) bool {
 	if found.Seq < f.savedState.Seq || found.Seq >= f.savedState.Seq+changesBeforeSave {
 		return true
@@ -142,14 +144,14 @@ func (f *finder) mustSave(found *searchState) bool {
 	return !slices.Equal(found.Names, f.savedState.Names)
 }
 
-// isAfterChange reports whether c is the change after which the state was saved.
+// isAfterChange reports whether the state is the result for the log up to and including change c.
 func (s *searchState) isAfterChange(c *oxbow.Change) bool {
 	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.Hash
 }
 
-// readLog reads the changes after the saved state, the newest first. trails contains, by name, what these changes say
-// about each entry. head has the number and hash of the newest change. isWhole is true if readLog did not find the
-// saved state, and therefore read the log to its start or to maxChanges.
+// readLog reads the changes after the saved state, newest first. trails maps each entry name to the history that these
+// changes show. head contains the number and the hash of the newest change. isWhole is true if the saved state was not
+// found in the log. Then readLog has read the log to its start or up to maxChanges changes.
 func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, isWhole bool, err error) {
 	trails, isWhole = map[string]*entryHistory{}, true
 	left := f.maxChanges
@@ -170,7 +172,7 @@ func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, i
 		}
 		for _, v := range slices.Backward(c.Versions) {
 			if v.Entry.Name == "" {
-				continue // the version was erased
+				continue // The version was erased.
 			}
 			t := trails[v.Entry.Name]
 			if t == nil {
@@ -185,25 +187,25 @@ func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, i
 	return trails, head, isWhole, nil
 }
 
-// AgentEdit describes what agents did to a person's text.
+// AgentEdit describes how agents edited an entry of a person.
 type AgentEdit struct {
 	Name    string
-	Own     oxbow.Version // the person's text
-	Now     *oxbow.Entry  // current entry (nil if it was deleted)
-	Renamed string        // current name of the text, if it was deleted and is stored under another name
-	Back    uint64        // number of the change whose version can be restored
-	First   oxbow.Version // oldest change by an agent since Own
-	Last    oxbow.Version // newest change by an agent
-	Changes int           // number of changes by agents
+	Own     oxbow.Version // newest version with the person's text
+	Now     *oxbow.Entry  // current entry, or nil if it was deleted
+	Renamed string        // name under which the deleted text is stored now, or ""
+	Back    uint64        // number of the change to which the entry can be restored
+	First   oxbow.Version // oldest version that an agent wrote after Own
+	Last    oxbow.Version // newest version that an agent wrote
+	Changes int           // number of changes that agents made
 
-	// Relabelled is true if the person changed labels or aliases after the agents' last change.
+	// Relabelled is true if the person changed labels or aliases after the newest version by an agent.
 	Relabelled bool
-	// Labels contains the protecting labels that the person set last.
+	// Labels contains the protecting labels (see ProtectingKeys) that the person set last.
 	Labels []oxbow.Label
 }
 
-// DescribeEdit returns what agents did to the entry with this name. The result isOpen is true if [FindEditedNames]
-// returns the entry.
+// DescribeEdit describes how agents edited the entry with this name. isOpen is true if no person has decided about the
+// edit yet, so that [FindEditedNames] returns the name.
 func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, isOpen bool, err error) {
 	var t entryHistory
 	var versions []oxbow.Version
@@ -253,8 +255,8 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 	return e, true, err
 }
 
-// currentName returns the current name of a deleted text. This is the entry with the old name as an
-// alias, or an entry with the same text. It returns "" if neither exists.
+// currentName returns the name under which a deleted text is stored now. It looks for an entry that has the old name
+// as an alias, and then for an entry with the same text. It returns "" if no such entry exists.
 func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {

@@ -1,5 +1,5 @@
-// This file chooses the units that are shown for a prompt: it searches the memories, applies the gate,
-// and composes the block.
+// This file chooses the units that are shown for a prompt. It searches the memories, decides with package gate which
+// units are strong enough, and composes the block.
 
 // Package inject chooses the block of memory that a hook shows to a model. A block has sentences
 // from notes and past turns that package [gate] finds strong enough for the prompt, or is empty.
@@ -17,91 +17,91 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Places at which a hook shows memory to a model.
+// Places are the moments at which a hook shows memory to a model.
 const (
-	PlaceStart  = "start"  // a session begins
-	PlacePrompt = "prompt" // a person has written
+	PlaceStart  = "start"  // a session starts
+	PlacePrompt = "prompt" // a person has written a prompt
 	PlaceAction = "action" // an agent is about to edit a file or to run a command
 )
 
-// Budgets in tokens, including the fence.
+// Maximum sizes in tokens, including the fence.
 const (
-	StartTokens   = 200 // for notes (documents and profiles have separate budgets)
+	StartTokens   = 200 // notes at a session's start (documents and profiles have their own limits)
 	promptTokens  = 160
 	actionTokens  = 120
-	SessionTokens = 6_000 // maximum tokens of all payloads in a session; afterwards only pointers are shown
+	SessionTokens = 6_000 // all payloads of a session; afterwards only pointers are shown
 )
 
-// minPromptsBetween is the number of prompts after which an entry may be shown again.
+// minPromptsBetween is the number of prompts that must pass before an entry may be shown again.
 const minPromptsBetween = 10
 
-// Memories that are searched.
+// Kinds of memories that are searched.
 const (
 	SourceNotes    = "notes"
 	SourceSessions = "sessions"
 )
 
-// MemorySource is a memory that is searched for answers.
+// MemorySource is a memory in which a prompt's answer is searched.
 type MemorySource struct {
 	Kind   string // SourceNotes or SourceSessions
 	Memory *oxbow.Memory
 	Filter oxbow.Filter // selects the entries that may be shown
 	Floor  gate.Floor
 
-	// IsUnused reports whether an entry was shown often and never used. Such an entry is only shown
-	// as a pointer. A nil IsUnused means that all entries were used.
+	// IsUnused reports whether an entry was shown often but never used. Such an entry is shown only as a pointer. If
+	// IsUnused is nil, all entries count as used.
 	IsUnused func(ctx context.Context, name string) bool
 }
 
-// ShownState records the texts shown to a session since its context was last
-// compacted.
+// ShownState records which texts were shown to a session since its client last compacted the conversation.
 type ShownState struct {
 	Prompt int             // number of the current prompt in the session, starting at 1
-	Tokens int             // total shown in the whole session, including before a compaction
-	Shown  map[string]int  // number of the prompt at which an entry was last shown, by the entry's [EntryKey]
-	Prints map[string]bool // fingerprints of sentences that were shown
+	Tokens int             // number of tokens shown in the whole session, including those before a compaction
+	Shown  map[string]int  // for each [EntryKey], the number of the prompt at which the entry was last shown
+	Prints map[string]bool // fingerprints of the sentences that were shown
 
-	// Stored contains the fingerprints that were shown at prompts and actions. Clients store these texts with
-	// the conversation, also clients that do not store the block for the start.
+	// Stored contains the fingerprints of sentences that were shown at prompts and before actions. All clients store
+	// these texts with the conversation. Some clients do not store the block of a session's start.
 	Stored map[string]bool
 
-	HasStart  bool // the block for the start was shown, and the client still has it
-	Compacted bool // the client has compacted the conversation since the last block at a start
+	HasStart  bool // the block of the session's start was shown and is still in the model's context
+	Compacted bool // the client has compacted the conversation since the block of the start was last shown
 }
 
-// EntryKey returns the key of an entry in a [ShownState].
+// EntryKey returns the key that identifies an entry in a [ShownState].
 func EntryKey(s session.ShownEntry) string { return s.SourceKind + " " + s.Name }
 
-// wasShownLately reports whether an entry was shown at any of the last [minPromptsBetween] prompts.
+// wasShownLately reports whether the entry was shown at one of the last [minPromptsBetween] prompts.
 func (s *ShownState) wasShownLately(e session.ShownEntry) bool {
 	at, shown := s.Shown[EntryKey(e)]
 	return shown && s.Prompt-at < minPromptsBetween
 }
 
-// Prompt is a prompt that a person wrote, with its session and project.
+// Prompt is a text that a person wrote to an agent, with its session and project.
 type Prompt struct {
 	Text            string
-	Client, Session string // the session, whose own turns are not shown ("" if unknown)
+	Client, Session string // session of the prompt, whose own turns are not shown ("" if unknown)
 	Project         string // project of the session ("" if unknown)
 	Now             time.Time
 	State           ShownState
 }
 
-// Block is the text that is shown to the model, with the reasons for its choice.
+// Block is a text that is shown to the model, with the decisions about the units that were considered.
 type Block struct {
 	session.Injection
-	Text         string         `json:"text,omitempty"`     // "" if nothing is shown
-	Fingerprints []string       `json:"prints,omitempty"`   // fingerprints of the sentences in Text
-	Decisions    []UnitDecision `json:"accounts,omitempty"` // the units that were considered, the strongest first
+	Text         string   `json:"text,omitempty"`   // "" if nothing is shown
+	Fingerprints []string `json:"prints,omitempty"` // fingerprints of the sentences in Text
+	// decisions about the considered units, the strongest unit first
+	Decisions []UnitDecision `json:"accounts,omitempty"`
 }
 
-// UnitDecision records why a unit is shown or not shown.
+// UnitDecision records whether a unit is shown, and why.
 type UnitDecision struct {
 	session.ShownEntry
 	gate.Strength
 	Floor  gate.Floor      `json:"floor"`
 	Answer gate.AnswerKind `json:"answer"`
-	// Reason besides the gate why the unit is not shown, or is only a pointer.
+	// Reason tells why the unit is not shown or only named, if this was not decided by the gate.
 	Reason string `json:"why,omitempty"`
 }
 
@@ -115,24 +115,25 @@ const (
 )
 
 const (
-	maxUnits          = 3 // maximum number of units in a block
+	maxUnits          = 3 // maximum number of units in a payload block
 	maxUnitsPerMemory = 6 // maximum number of units that are considered in each memory
 )
 
-// foundUnit is an entry that the search found.
+// foundUnit is a unit that the search found, with the decision about it.
 type foundUnit struct {
 	UnitDecision
-	source     *MemorySource
-	entry      oxbow.Entry
-	terms      []gate.Term
-	answerRule func(gate.Strength) gate.AnswerKind // the rule for the kind of the prompt
+	source *MemorySource
+	entry  oxbow.Entry
+	terms  []gate.Term
+	// decides by strength whether a unit is quoted, named or not shown; depends on the kind of prompt
+	answerRule func(gate.Strength) gate.AnswerKind
 }
 
-// floorRatio returns the unit's strength divided by its memory's floor.
+// floorRatio returns the strength of the unit divided by the floor of its memory.
 func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.Floor), 1e-9) }
 
-// BlockForPrompt searches the sources and returns the block that is shown for the prompt. The block has an
-// empty Text if no unit is strong enough.
+// BlockForPrompt searches the sources and returns the block to show for the prompt. If no unit is strong enough, the
+// block's Text is "".
 func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Block, error) {
 	var units []foundUnit
 	if words := personProse(p.Text); words != "" {
@@ -152,8 +153,8 @@ func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Blo
 	return b, err
 }
 
-// findUnits returns a source's units for the prompt's words, each with its answer. At most
-// [maxUnits] units that are free to be shown keep an answer other than silence.
+// findUnits searches the source for words and returns the units that it found, each with the decision whether it may
+// be shown. At most [maxUnits] units without a Reason may be shown.
 func (s *MemorySource) findUnits(ctx context.Context, words string, p Prompt) ([]foundUnit, error) {
 	f := s.Filter
 	if s.Kind == SourceSessions && p.Session != "" {
@@ -200,13 +201,13 @@ func (s *MemorySource) findUnits(ctx context.Context, words string, p Prompt) ([
 	return units, nil
 }
 
-// isOfOtherProject reports whether an entry belongs only to projects other than project.
+// isOfOtherProject reports whether an entry has project labels, none of which is the given project.
 func isOfOtherProject(e *oxbow.Entry, project string) bool {
 	of := e.Values(oxbow.LabelProject)
 	return project != "" && len(of) > 0 && !slices.Contains(of, project)
 }
 
-// composeBlock returns the block for units, which are sorted from the strongest to the weakest.
+// composeBlock returns the block for the units, which must be sorted from the strongest to the weakest.
 func (p *Prompt) composeBlock(ctx context.Context, units []foundUnit) (Block, error) {
 	best := -1
 	for i, u := range units {

@@ -1,4 +1,4 @@
-// This file makes the briefing of a sub-agent.
+// This file composes the briefing of a sub-agent.
 
 // Package subagent starts agents for single tasks. Each agent's memory is a profile's selection
 // instead of everything that the caller knows. The package makes the briefing. If the user has
@@ -24,67 +24,68 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// The environment variables that bind a sub-agent to its memory. An oxbow that is started with them
-// uses that home and that profile.
+// Environment variables that restrict a sub-agent to its memory. An oxbow process with these variables uses this home
+// and this profile.
 const (
 	EnvHome     = "OXBOW_HOME"
 	envProfile  = "OXBOW_PROFILE"
 	envAgent    = "OXBOW_AGENT"
-	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents above this agent
-	EnvSettings = "OXBOW_SETTINGS"    // settings file, or NoSettings
+	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents that started each other, including this one
+	EnvSettings = "OXBOW_SETTINGS"    // path of the settings file, or NoSettings
 )
 
-// NoSettings is the value of EnvSettings for no settings.
+// NoSettings is the value of EnvSettings if no settings file is used.
 const NoSettings = "none"
 
 // Limits of sub-agents.
 const (
-	maxTask    = 256 << 10 // size of a task, in bytes
-	maxDepth   = 3         // levels of sub-agents
-	maxRunning = 4         // maximum number of a service's concurrent sub-agents
+	maxTask    = 256 << 10 // maximum size of a task in bytes
+	maxDepth   = 3         // maximum number of sub-agents that start each other
+	maxRunning = 4         // maximum number of sub-agents that a service runs at the same time
 )
 
-// Service creates sub-agents. It is safe for concurrent use.
+// Service composes briefings and runs sub-agents. It is safe for concurrent use.
 type Service struct {
 	Profiles     *profile.Set
 	Skills       *skill.Set
 	BoundProfile *profile.Resolved // profile that restricts the caller and its sub-agents (may be nil)
 
-	ProgramPath string            // path of oxbow
-	ProgramArgs []string          // arguments of oxbow before the command, such as --home DIR
-	ProgramEnv  map[string]string // environment variables of oxbow, such as OXBOW_HOME
+	ProgramPath string            // path of the oxbow program
+	ProgramArgs []string          // arguments of oxbow that precede the command, such as --home DIR
+	ProgramEnv  map[string]string // environment variables for oxbow, such as OXBOW_HOME
 	SpawnDepth  int               // number of sub-agents above the caller
 
-	// Runner returns the runner, or nil if only briefings can be made. It is called for each run,
-	// so that changes of the settings take effect. A nil Runner means no runner.
+	// Runner returns the runner, or nil if none is configured. It is called before each run, so that changes of the
+	// settings take effect. If Runner is nil, only briefings can be made.
 	Runner     func() (*Runner, error)
 	WorkingDir string           // working directory of sub-agents
 	Environ    func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
 	Now        func() time.Time // nil means time.Now
-	Stdout     io.Writer        // receives sub-agents' output while they run (nil discards the output)
-	Stderr     io.Writer        // receives their standard error
+	Stdout     io.Writer        // receives the output of sub-agents while they run (nil discards it)
+	Stderr     io.Writer        // receives the standard error output of sub-agents (nil discards it)
 	StopGrace  time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 
 	mu           sync.Mutex // guards the fields below
 	runningCount int
 	cancels      map[int]context.CancelFunc // cancel functions of the running sub-agents
-	nextKey      int                        // next key in stop
+	nextKey      int                        // next key in cancels
 	isClosed     bool
-	runs         sync.WaitGroup // waits for the running sub-agents
+	runs         sync.WaitGroup // counts the running sub-agents, so that Close can wait for them
 }
 
-// SubagentRequest describes a sub-agent to create.
+// SubagentRequest specifies a sub-agent.
 type SubagentRequest struct {
-	Agent   string // name of the sub-agent, valid for [profile.CheckName]
-	Task    string // at most 256 KiB
-	Profile string // profile of its memory ("" means the caller's profile or, without one, the whole memory)
+	Agent string // name of the sub-agent, valid for [profile.CheckName]
+	Task  string // at most 256 KiB
+	// profile of the sub-agent's memory; "" means the caller's profile, or the whole memory if the caller has none
+	Profile string
 	Skill   string // name of a skill (may be empty)
-	AsOf    uint64 // number of the change after which the memory is read (0 means now)
-	Budget  int    // maximum tokens of the selection (0 means the profile's budget)
+	AsOf    uint64 // number of the change as of which the memory is read (0 means the present)
+	Budget  int    // maximum tokens of the selected entries (0 means the budget of the profile)
 }
 
-// ServerCommand is the command that starts a sub-agent's memory server, in the form in which MCP clients
-// are configured.
+// ServerCommand is the command that starts the memory server of a sub-agent. Its fields have the form in which MCP
+// clients configure servers.
 type ServerCommand struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -95,21 +96,21 @@ type ServerCommand struct {
 type Briefing struct {
 	Agent     string
 	Task      string
-	Profile   string       // "" if it has access to the whole memory
-	Skill     *skill.Skill // nil for none
+	Profile   string       // "" if the sub-agent has access to the whole memory
+	Skill     *skill.Skill // nil if the sub-agent gets no skill
 	Selection profile.Selection
 	Server    ServerCommand
-	Tokens    int // estimated tokens of the text
+	Tokens    int // estimated number of tokens in the text
 
 	resolvedProfile profile.Resolved
 	text            string
 }
 
-// Text returns the briefing in the form for the sub-agent's model.
+// Text returns the text of the briefing for the sub-agent's model.
 func (b *Briefing) Text() string { return b.text }
 
-// MakeBriefing makes the briefing: the sub-agent's name, the profile's selection of the memory, the skill,
-// the way to reach its memory, and the task. If the request is not valid, the error matches
+// MakeBriefing composes the briefing: the name of the sub-agent, the entries that the profile selects, the skill, the
+// command that starts its memory server, and the task. If the request is not valid, the error matches
 // [oxbow.ErrInvalid].
 func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req SubagentRequest) (*Briefing, error) {
 	if err := profile.CheckName(req.Agent); err != nil {
@@ -156,8 +157,8 @@ func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req Subagen
 	return b, nil
 }
 
-// resolveProfile returns the profile of the sub-agent. If the caller is bound to a profile, so is the
-// sub-agent, so that the caller cannot use it to see other entries.
+// resolveProfile returns the profile of a sub-agent. If the caller is bound to a profile, the sub-agent gets this
+// profile. Otherwise the caller could see further entries through the sub-agent.
 func (s *Service) resolveProfile(name string) (profile.Resolved, error) {
 	switch {
 	case s.BoundProfile != nil && name != "" && name != s.BoundProfile.Name:
@@ -195,7 +196,8 @@ func (s *Service) serverCommand(b *Briefing) ServerCommand {
 	return r
 }
 
-// ShellCommand returns the command for a POSIX shell, preceded by its environment variables.
+// ShellCommand returns the command as a line for a POSIX shell, in which the environment variables precede the
+// program.
 func (r *ServerCommand) ShellCommand() string {
 	var words []string
 	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
@@ -219,8 +221,8 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// composeText joins the parts of the briefing. The task comes last, because models heed the end
-// most. The task is not put into a code block, because it is an instruction by the caller.
+// composeText joins the parts of the briefing. The task comes last, because models pay most attention to the end. It
+// is not put into a code block, because it is an instruction of the caller and not data.
 func (b *Briefing) composeText() string {
 	var w strings.Builder
 	fmt.Fprintf(
@@ -277,8 +279,9 @@ func (s *Service) now() time.Time {
 	return s.Now()
 }
 
-// beginRun counts a run. It returns a context that Close cancels, and a function that must be called
-// at the end of the run.
+// beginRun registers a run. It returns a context that Close cancels, and a function that the caller must call when the
+// run has ended. It returns an error if the service is closed, if too many sub-agents are running, or if too many have
+// started each other.
 func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -318,8 +321,8 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 	}, nil
 }
 
-// Close stops all running sub-agents and waits until they have ended and were recorded. The memory
-// must stay open until then.
+// Close stops all running sub-agents, and waits until their ends are recorded. The memory must stay open until Close
+// returns.
 func (s *Service) Close() error {
 	s.mu.Lock()
 	s.isClosed = true

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// ReaderWriterAt is the interface of the wrapped file.
+// ReaderWriterAt is a file that can be read and written at any offset.
 type ReaderWriterAt interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// A File wraps Inner. Once Context is done, reads and writes fail with the error of Context.
+// A File reads and writes Inner. As soon as Context is done, its methods return the error of Context instead.
 type File struct {
 	Context context.Context
 	Inner   ReaderWriterAt

@@ -3,13 +3,14 @@ package logpos
 
 import "encoding/binary"
 
-// A Position identifies a change in a log. Its encoding has little-endian integers:
+// A Position identifies a change in a log, or the base, which is the state before the first change. Its encoding
+// consists of little-endian integers:
 //
 //	offset size field
 //	 0   16 identity of the log
 //	16    8 sequence number of the change, or of the base
 //	24    8 offset of its record in the file, or 0 for the base
-//	32   32 chain at the change
+//	32   32 hash of the chain at the change
 type Position struct {
 	LogID  [16]byte
 	Seq    uint64
@@ -19,7 +20,7 @@ type Position struct {
 
 const encodedSize = 64
 
-// Encode returns p as 64 bytes.
+// Encode returns the encoding of p, which has 64 bytes.
 func (p Position) Encode() string {
 	var b [encodedSize]byte
 	copy(b[:], p.LogID[:])
@@ -29,7 +30,7 @@ func (p Position) Encode() string {
 	return string(b[:])
 }
 
-// Decode decodes a position. It returns false if s does not have 64 bytes.
+// Decode decodes the output of Encode. ok is false if s does not have 64 bytes.
 func Decode[S ~string](s S) (p Position, ok bool) {
 	if len(s) != encodedSize {
 		return p, false

@@ -25,16 +25,16 @@ const (
 	// PageDataSize is the size of a page without its checksum, in bytes.
 	PageDataSize = PageSize - 4
 
-	pagesPerRead = 256 // number of pages that a single call reads when a whole table is read
+	pagesPerRead = 256 // number of pages per read call when a whole table is read
 )
 
-// errDamaged reports that a page is damaged.
+// errDamaged is returned if a page has a wrong checksum or the file is too short.
 var errDamaged = errors.New("the file is damaged")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum returns the checksum of page n. data is the page without its checksum. head is the
-// checksum of page 0.
+// Checksum returns the checksum of page n. data is the page without its checksum. head is the checksum of page 0,
+// which is not used for page 0 itself.
 func Checksum(data []byte, n int, head uint32) uint32 {
 	if n == 0 {
 		return crc32.Update(0, crcTable, data)
@@ -45,10 +45,10 @@ func Checksum(data []byte, n int, head uint32) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], crcTable), crcTable, data)
 }
 
-// A Table describes a table: the row size in bytes (1 for plain bytes) and the number of rows.
+// A Table is the size of a table: the row size in bytes (1 for plain bytes) and the number of rows.
 type Table struct{ RowSize, RowCount int }
 
-// PageCount returns the table's number of pages.
+// PageCount returns the number of pages that the table needs.
 func (t Table) PageCount() int {
 	perPage := PageDataSize / t.RowSize
 	return (t.RowCount + perPage - 1) / perPage
@@ -63,22 +63,22 @@ func CountPages(tables []Table) int {
 	return n
 }
 
-// page contains the bytes of a page, which are zeros if the page could not be read.
+// page contains the bytes of a page. They are zeros if the page could not be read.
 type page = [PageSize]byte
 
-// A Reader reads a file and caches its pages. It is safe for concurrent use. If a page cannot be
-// read, the methods return zeros. Therefore the caller must call Err afterwards.
+// A Reader reads the tables of a file and caches their pages. It is safe for concurrent use. If a page cannot be read,
+// its methods return zeros instead of an error. Therefore the caller must call Err after using the results.
 type Reader struct {
 	file         io.ReaderAt
 	headChecksum uint32 // checksum of page 0
 	tables       []Table
-	firstPages   []int // first page of each table
+	firstPages   []int // number of the first page of each table
 	pages        []atomic.Pointer[page]
-	err          atomic.Pointer[error] // first error
+	err          atomic.Pointer[error] // first error of any method
 }
 
-// Open reads page 0 of a file, and returns a reader for the tables. decodeTables must return the tables that page 0
-// describes, or an error.
+// Open reads page 0 of a file and returns a reader for the file's tables. decodeTables receives page 0 without its
+// checksum, and returns the sizes of the tables.
 func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.ReadPages(0, 1)
@@ -99,10 +99,10 @@ func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*R
 	return r, nil
 }
 
-// RecordError records an error, which Err returns.
+// RecordError makes Err return err, unless an earlier error was recorded.
 func (r *Reader) RecordError(err error) { r.err.CompareAndSwap(nil, &err) }
 
-// Err returns the first error, or nil if all pages could be read.
+// Err returns the first error, or nil if all pages so far could be read.
 func (r *Reader) Err() error {
 	if err := r.err.Load(); err != nil {
 		return *err
@@ -113,10 +113,10 @@ func (r *Reader) Err() error {
 // RowCount returns the number of rows in a table.
 func (r *Reader) RowCount(table int) int { return r.tables[table].RowCount }
 
-// FirstPage returns the first page of a table.
+// FirstPage returns the number of the first page of a table.
 func (r *Reader) FirstPage(table int) int { return r.firstPages[table] }
 
-// ReadPages reads count pages, beginning with page n, and verifies their checksums.
+// ReadPages reads count pages from page n on, and verifies their checksums. It does not use the cache.
 func (r *Reader) ReadPages(n, count int) ([]byte, error) {
 	b := make([]byte, count*PageSize)
 	if err := r.readPages(b, n); err != nil {
@@ -125,7 +125,7 @@ func (r *Reader) ReadPages(n, count int) ([]byte, error) {
 	return b, nil
 }
 
-// readPages fills b with pages, beginning with page n.
+// readPages fills b with the pages from page n on, and verifies their checksums.
 func (r *Reader) readPages(b []byte, n int) error {
 	if got, err := r.file.ReadAt(b, int64(n)*PageSize); got < len(b) {
 		if err == nil || err == io.EOF {
@@ -142,8 +142,7 @@ func (r *Reader) readPages(b []byte, n int) error {
 	return nil
 }
 
-// loadPages reads up to count pages, beginning with page n, and returns page n. It adds the pages to the
-// cache.
+// loadPages reads up to count pages from page n on into the cache, and returns page n.
 func (r *Reader) loadPages(n, count int) *page {
 	b, err := r.ReadPages(n, count)
 	if err != nil {
@@ -156,7 +155,7 @@ func (r *Reader) loadPages(n, count int) *page {
 	return r.pages[n].Load()
 }
 
-// Page returns page n of a table, counting from 0, with its rows, unused space and checksum.
+// Page returns the nth page of a table, counted from 0, including unused space and checksum.
 func (r *Reader) Page(table, n int) *[PageSize]byte {
 	n += r.firstPages[table]
 	if p := r.pages[n].Load(); p != nil {
@@ -171,9 +170,8 @@ func (r *Reader) Row(table, i int) []byte {
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
-// EachPage calls fn with the rows on each page of a table, in order. The rows are not cached, and
-// fn must not keep them. If a page cannot be read, EachPage stops and returns the error, which Err
-// also returns.
+// EachPage calls fn with the rows of each page of a table, in order. The pages are not cached, so fn must not keep the
+// rows. If a page cannot be read, EachPage stops and returns the error, which it also records for Err.
 func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, rowsLeft := PageDataSize/t.RowSize, t.RowCount
@@ -197,7 +195,7 @@ func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	return nil
 }
 
-// LoadTable reads all pages of a table into the cache, with few system calls.
+// LoadTable reads all pages of a table into the cache with few system calls.
 func (r *Reader) LoadTable(table int) {
 	for n, end := r.firstPages[table], r.firstPages[table]+r.tables[table].PageCount(); n < end; n += pagesPerRead {
 		if r.pages[n].Load() == nil {
@@ -225,11 +223,11 @@ func (r *Reader) TableBytes(table int) []byte {
 	return b
 }
 
-// RowKey returns the first 8 bytes of a row as a number.
+// RowKey returns the key of row i: its first 8 bytes as a number.
 func (r *Reader) RowKey(table, i int) uint64 { return binary.LittleEndian.Uint64(r.Row(table, i)) }
 
-// SearchKey returns the index of the first row whose key is at least key, or the number of rows if
-// there is no such row. The keys of the table must be ascending.
+// SearchKey returns the index of the first row whose key is at least key. If there is no such row, it returns the
+// number of rows. The keys of the table must be ascending.
 func (r *Reader) SearchKey(table int, key uint64) int {
 	count, perPage := r.RowCount(table), PageDataSize/r.tables[table].RowSize
 	n := sort.Search(r.tables[table].PageCount(), func(n int) bool {
@@ -239,8 +237,8 @@ func (r *Reader) SearchKey(table int, key uint64) int {
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.RowKey(table, first+i) >= key })
 }
 
-// FindKey returns the index of a key among n ascending keys. It uses interpolation. Because the keys
-// have few gaps, the first page that FindKey reads usually contains the key.
+// FindKey searches n ascending keys for key and returns its index. It interpolates between known keys. If the keys
+// have few gaps, the first page that it reads usually contains the key.
 func FindKey(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {

@@ -1,4 +1,4 @@
-// This file opens a database, and reads the database's pages and schema.
+// This file opens a database and reads its pages.
 
 // Package sqlitefile reads tables of SQLite databases. Several clients of agents store their sessions in such
 // a database. The package only reads, does not run SQL, and takes no locks, so it cannot disturb the client.
@@ -20,11 +20,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// errUnreadableFormat is matched by the errors for a file that is not a database, is damaged, or uses a part of the
-// format that is not supported.
+// errUnreadableFormat is returned for a file that is not a database, is damaged, or uses a part of the format that
+// this package does not support.
 var errUnreadableFormat = errors.New("not a readable SQLite database")
 
-// errWriterActive means that another program is changing the database.
+// errWriterActive is returned if another program is changing the database.
 var errWriterActive = errors.New("another program is writing this database; try again")
 
 const (
@@ -39,15 +39,15 @@ var headerMagic = []byte("SQLite format 3\x00")
 type DB struct {
 	file, wal      *os.File // wal is nil if there is no write-ahead log
 	pageSize       int
-	usablePageSize int              // bytes of a page that are used
+	usablePageSize int              // bytes of a page without its reserved end
 	pageCount      int64            // number of pages
-	walOffsets     map[uint32]int64 // offsets in the write-ahead log of the newest pages
-	initialState   string           // differs after another program has written
+	walOffsets     map[uint32]int64 // for each page in the write-ahead log, the offset of its newest version
+	initialState   string           // result of readState when the database was opened
 	path           string
-	visitedPages   int64 // pages that the present walk through a tree has visited
+	visitedPages   int64 // number of pages that the current walk through a tree has visited
 }
 
-// IsDatabase reports whether a file begins like a database.
+// IsDatabase reports whether a file begins with the header of an SQLite database.
 func IsDatabase(path string) bool {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func IsDatabase(path string) bool {
 	return err == nil && bytes.Equal(head, headerMagic)
 }
 
-// Open opens a database with its write-ahead log. The caller closes it.
+// Open opens a database and its write-ahead log. The caller must close the database.
 func Open(path string) (*DB, error) {
 	if hasJournal(path) {
 		return nil, errWriterActive
@@ -99,7 +99,8 @@ func (db *DB) readHeader() error {
 		return err
 	}
 	db.wal = wal
-	db.initialState, err = db.readState() // before the log is read, so that later frames count as a change
+	// Read the state before the log, so that frames which are appended later count as a change.
+	db.initialState, err = db.readState()
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (db *DB) readHeader() error {
 	return nil
 }
 
-// Close closes the database.
+// Close closes the files of the database.
 func (db *DB) Close() error {
 	err := db.file.Close()
 	if db.wal != nil {
@@ -127,8 +128,8 @@ func (db *DB) Close() error {
 	return err
 }
 
-// CheckUnchanged returns an error if another program has changed the database since it was opened. Then the rows
-// that were read may belong to different states.
+// CheckUnchanged returns an error if another program has changed the database since it was opened. In this case, the
+// rows that were read may belong to different states of the database.
 func (db *DB) CheckUnchanged() error {
 	state, err := db.readState()
 	if err != nil {
@@ -140,9 +141,10 @@ func (db *DB) CheckUnchanged() error {
 	return nil
 }
 
-// readState returns a text that differs after another program has written. The text contains the database's change
-// counter, the header of the write-ahead log, and both files' sizes and times. SQLite appends most transactions to
-// the log and later copies their pages to the database. This changes only sizes and times.
+// readState returns a text that changes whenever another program writes to the database. The text contains the change
+// counter of the database, the header of the write-ahead log, and the sizes and times of both files. Sizes and times
+// are necessary because SQLite appends most transactions to the log and later copies their pages to the database,
+// without changing the counter.
 func (db *DB) readState() (string, error) {
 	counter := make([]byte, 4)
 	if _, err := db.file.ReadAt(counter, 24); err != nil {
@@ -171,8 +173,8 @@ func (db *DB) readState() (string, error) {
 	return state, nil
 }
 
-// hasJournal reports whether a rollback journal is in use. SQLite deletes, truncates or clears the journal at
-// the end of a change.
+// hasJournal reports whether a rollback journal is in use, which means that another program is changing the database.
+// At the end of a change, SQLite deletes, truncates or clears the journal.
 func hasJournal(path string) bool {
 	f, err := vfs.OpenRegular(path + "-journal")
 	if err != nil {
@@ -184,7 +186,7 @@ func hasJournal(path string) bool {
 	return err == nil && head != [8]byte{}
 }
 
-// readPage returns a page, from the write-ahead log if it is newer there.
+// readPage returns the newest version of a page, from the write-ahead log or from the database.
 func (db *DB) readPage(number uint32) ([]byte, error) {
 	b := make([]byte, db.pageSize)
 	if offset, ok := db.walOffsets[number]; ok {
@@ -198,18 +200,19 @@ func (db *DB) readPage(number uint32) ([]byte, error) {
 	return b, err
 }
 
-// Sizes in the write-ahead log, in bytes.
+// Sizes of the headers in the write-ahead log, in bytes.
 const (
 	walHeaderSize   = 32
 	frameHeaderSize = 24
 )
 
-// readWAL records the position of each page's newest version in the write-ahead log, up to the last frame
-// that ends a transaction. Frames with another salt or a wrong checksum are remains of an older log.
+// readWAL records where the write-ahead log contains the newest version of each page. It reads up to the last frame
+// that ends a transaction. A frame with another salt or a wrong checksum is a remainder of an older log and ends the
+// log.
 func (db *DB) readWAL() error {
 	head := make([]byte, walHeaderSize)
 	if _, err := io.ReadFull(db.wal, head); err != nil {
-		return nil // an empty log
+		return nil // The log is empty.
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	switch binary.BigEndian.Uint32(head) {
@@ -224,7 +227,7 @@ func (db *DB) readWAL() error {
 	}
 	sum := updateChecksum(order, [2]uint32{}, head[:24])
 	if sum[0] != binary.BigEndian.Uint32(head[24:]) || sum[1] != binary.BigEndian.Uint32(head[28:]) {
-		return nil // SQLite ignores such a log
+		return nil // SQLite ignores a log with a damaged header.
 	}
 	pending := map[uint32]int64{}
 	frame := make([]byte, frameHeaderSize+db.pageSize)
@@ -239,7 +242,7 @@ func (db *DB) readWAL() error {
 			return nil
 		}
 		pending[binary.BigEndian.Uint32(frame)] = offset + frameHeaderSize
-		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 { // the end of a transaction
+		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 { // This frame ends a transaction.
 			for number, at := range pending {
 				db.walOffsets[number] = at
 			}
@@ -249,8 +252,8 @@ func (db *DB) readWAL() error {
 	}
 }
 
-// updateChecksum continues a write-ahead log's checksum with b. The length of b must be a multiple of
-// eight.
+// updateChecksum extends the checksum of a write-ahead log by the bytes b and returns the new checksum. The length of
+// b must be a multiple of eight.
 func updateChecksum(order binary.ByteOrder, sum [2]uint32, b []byte) [2]uint32 {
 	for i := 0; i+8 <= len(b); i += 8 {
 		sum[0] += order.Uint32(b[i:]) + sum[1]

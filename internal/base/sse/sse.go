@@ -1,4 +1,4 @@
-// This file writes server-sent events, which a browser reads with EventSource.
+// This file sends server-sent events, which a browser reads with EventSource.
 
 // Package sse writes server-sent events as defined by the HTML standard.
 package sse
@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	receiveTimeout = 10 * time.Second // maximum time for a client to receive an event
+	receiveTimeout = 10 * time.Second // maximum time in which a client must receive an event
 	pingInterval   = 15 * time.Second
 )
 
-// LastEventIDHeader is the header in which a reconnecting client sends the ID of the last event that
-// it received.
+// LastEventIDHeader is the name of the header in which a reconnecting client sends the ID of the last event that it
+// received.
 const LastEventIDHeader = "Last-Event-ID"
 
-// A EventStream is a response that sends events. It must be used by only one goroutine.
+// A EventStream is an HTTP response to which events are written. Only one goroutine may use it.
 type EventStream struct {
 	response       http.ResponseWriter
 	controller     *http.ResponseController
-	receiveTimeout time.Duration // maximum time for the client to receive an event
+	receiveTimeout time.Duration // maximum time in which the client must receive an event
 }
 
-// ServeEvents responds with a stream. It calls send after each receive from wake, and sends pings in
-// between. It returns when ctx is done, when the client disconnects or does not receive an event
-// within 10 s, or when send returns an error.
+// ServeEvents answers a request with a stream of events. It calls send whenever it receives from wake, and sends pings
+// in between. It returns when ctx is done, when the client disconnects or does not receive an event within 10 s, or
+// when send returns an error.
 func ServeEvents(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*EventStream) error) {
 	s, err := startStream(w, receiveTimeout)
 	ping := time.NewTicker(pingInterval)
@@ -52,14 +52,14 @@ func startStream(w http.ResponseWriter, wait time.Duration) (*EventStream, error
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	s := &EventStream{w, http.NewResponseController(w), wait}
-	_ = s.controller.SetReadDeadline(time.Time{}) // remove the deadline of the request; test recorders have none
+	// Remove the read deadline of the request. Ignore the error, because test recorders do not support deadlines.
+	_ = s.controller.SetReadDeadline(time.Time{})
 	w.WriteHeader(http.StatusOK)
 	return s, s.writeBytes([]byte("retry: 1000\n\n"))
 }
 
-// SendEvent sends an event with a name. When the client reconnects, it sends the ID of the last event
-// in the header Last-Event-ID. An empty id leaves this ID unchanged. Line ends in data arrive as
-// \n.
+// SendEvent sends an event with a name. A client that reconnects sends the ID of its last event in the header
+// Last-Event-ID. If id is "", this ID stays unchanged. All line ends in data are received as \n.
 func (s *EventStream) SendEvent(id, name string, data []byte) error {
 	var b bytes.Buffer
 	field := func(key, value string) {
@@ -78,7 +78,7 @@ func (s *EventStream) SendEvent(id, name string, data []byte) error {
 	return s.writeBytes(b.Bytes())
 }
 
-// sendPing sends a comment, so that proxies and clients know that the stream is alive.
+// sendPing sends an empty comment, so that proxies and the client know that the connection still works.
 func (s *EventStream) sendPing() error { return s.writeBytes([]byte(":\n\n")) }
 
 var lineEndRemover = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
@@ -91,7 +91,7 @@ func normalizeLineEnds(b []byte) []byte {
 func (s *EventStream) writeBytes(b []byte) error {
 	_ = s.controller.SetWriteDeadline(
 		time.Now().Add(s.receiveTimeout),
-	) // ignore the error: test recorders have no deadlines
+	) // Ignore the error: test recorders do not support deadlines.
 	if _, err := s.response.Write(b); err != nil {
 		return err
 	}

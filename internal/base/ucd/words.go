@@ -1,5 +1,5 @@
-// This file splits text into words, the longest sequences of alphanumeric characters, and converts
-// words to lower case.
+// This file splits text into words and converts words to lower case. A word is a longest sequence of alphanumeric
+// characters.
 
 // Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric
 // characters and full lower case. The standard library's tables have an older version and lack
@@ -16,19 +16,19 @@ import (
 
 // A Word is a longest sequence of alphanumeric characters.
 type Word struct {
-	Start, End int // offsets in bytes, half-open
+	Start, End int // byte offsets; End is excluded
 	Runes      int
-	Plain      bool // only lower-case ASCII letters and digits
+	Plain      bool // the word has only lower-case ASCII letters and digits
 }
 
-// Kinds of ASCII bytes, for the fast path in Words.
+// Kinds of ASCII bytes, for the fast path of Words.
 const (
 	kindSeparator = iota
 	kindPlain
 	kindUpper
 )
 
-// asciiKind tells the kind of each byte below 0x80.
+// asciiKind contains the kind of each byte below 0x80.
 var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
 	for c := range kind {
 		switch {
@@ -41,7 +41,7 @@ var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
 	return kind
 }()
 
-// Words yields the words of s in order. Invalid UTF-8 separates words.
+// Words yields the words of s in order. A byte that is not valid UTF-8 ends a word.
 func Words(s string) iter.Seq[Word] {
 	return func(yield func(Word) bool) {
 		for i := 0; i < len(s); {
@@ -58,7 +58,7 @@ func Words(s string) iter.Seq[Word] {
 					i++
 				} else {
 					r, n := utf8.DecodeRuneInString(s[i:])
-					if !IsAlphanumeric(r) { // false for utf8.RuneError
+					if !IsAlphanumeric(r) { // utf8.RuneError is not alphanumeric.
 						break
 					}
 					i += n
@@ -69,7 +69,7 @@ func Words(s string) iter.Seq[Word] {
 			if runes > 0 && !yield(Word{start, i, runes, plain}) {
 				return
 			}
-			// The character that ended the word is not part of the next word.
+			// Skip the character that ended the word.
 			if i < len(s) && s[i] < utf8.RuneSelf {
 				i++
 			} else {
@@ -80,14 +80,14 @@ func Words(s string) iter.Seq[Word] {
 	}
 }
 
-// lowerRun is a sequence of code points first, first+step, …, last. Adding delta to a code point
-// gives its lower case.
+// lowerRun describes the code points first, first+step, and so on up to last. The lower case of each is the code point
+// plus delta.
 type lowerRun struct {
 	first, last rune
 	step, delta int32
 }
 
-// IsAlphanumeric reports whether r is Alphabetic or a number (Nd, Nl, No).
+// IsAlphanumeric reports whether r has the property Alphabetic or is a number (category Nd, Nl or No).
 func IsAlphanumeric(r rune) bool {
 	if p := uint32(r) >> 8; p < uint32(len(alnumPage)) {
 		return alnumBits[alnumPage[p]][(r>>6)&3]>>(r&63)&1 != 0
@@ -95,7 +95,7 @@ func IsAlphanumeric(r rune) bool {
 	return false
 }
 
-// isCapital reports whether conversion to lower case changes r.
+// isCapital reports whether r changes when it is converted to lower case.
 func isCapital(r rune) bool {
 	if p := uint32(r) >> 8; p < uint32(len(capitalPage)) {
 		return capitalBits[capitalPage[p]][(r>>6)&3]>>(r&63)&1 != 0
@@ -105,11 +105,11 @@ func isCapital(r rune) bool {
 
 const (
 	CapitalIWithDot = 'İ' // the only capital whose lower case has two characters
-	capitalSigma    = 'Σ' // the lower case of this letter depends on its position in the word
+	capitalSigma    = 'Σ' // capital whose lower case depends on its position in the word
 )
 
-// LowerRune returns the lower case of a character, regardless of its position in a word.
-// [CapitalIWithDot] has no lower case of a single character.
+// LowerRune returns the lower case of a character, without regard to its position in a word. It returns
+// [CapitalIWithDot] unchanged, because its lower case has two characters.
 func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r
@@ -129,8 +129,7 @@ func LowerRune(r rune) rune {
 	return r + lowerRuns[i].delta
 }
 
-// LowerWord returns the full lower case of an alphanumeric word. A word without capitals is
-// returned unchanged.
+// LowerWord returns the lower case of an alphanumeric word. It returns a word without capitals unchanged.
 func LowerWord(word string) string {
 	for i, r := range word {
 		if isCapital(r) {
@@ -140,7 +139,7 @@ func LowerWord(word string) string {
 	return word
 }
 
-// lowerFrom returns the lower case of a word whose first capital is at byte index.
+// lowerFrom returns the lower case of a word whose first capital is at byte offset index.
 func lowerFrom(word string, index int) string {
 	b := make([]byte, index, len(word)+4)
 	copy(b, word)
@@ -162,9 +161,9 @@ func lowerFrom(word string, index int) string {
 	return string(b)
 }
 
-// isFinalSigma reports whether the sigma at byte i ends its word, by the condition Final_Sigma
-// of the Unicode Standard, section 3.13: a cased letter precedes it and none follows, where
-// Case_Ignorable characters are skipped.
+// isFinalSigma reports whether the sigma at byte offset i is the last letter of its word. By the condition Final_Sigma
+// of the Unicode Standard (section 3.13), a cased letter must precede it and none may follow. Characters with the
+// property Case_Ignorable are skipped.
 func isFinalSigma(word string, i int) bool {
 	before := false
 	for s := word[:i]; s != ""; {
@@ -186,7 +185,7 @@ func isFinalSigma(word string, i int) bool {
 	return true
 }
 
-// inRanges reports whether r is in one of the ranges, which must ascend.
+// inRanges reports whether r is in one of the ranges, which must be sorted.
 func inRanges(ranges [][2]rune, r rune) bool {
 	_, found := slices.BinarySearchFunc(ranges, r, func(x [2]rune, r rune) int {
 		switch {

@@ -1,4 +1,4 @@
-// This file is the command line of the program.
+// This file implements the command line of the program.
 
 // Command release builds everything that a release consists of, without publishing it, and tries each kind of
 // package that this machine can install:

@@ -1,4 +1,4 @@
-// This file defines which entries have foreign text, and reads all of them.
+// This file defines which entries have foreign text, and reads these entries.
 
 // Package foreign finds the entries with foreign text that new texts repeat. Foreign text is text by others, and text
 // that nobody vouches for.
@@ -18,19 +18,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// foreignClass is the reason why the text of an entry is foreign.
+// foreignClass tells why the text of an entry is foreign.
 type foreignClass uint64
 
 const (
 	classTainted    foreignClass = iota
-	classUnvouched               // has the label unvouched
-	classWithOrigin              // has the label origin
-	classByOthers                // was written by an import or by another system
-	classOwnText                 // is not foreign
+	classUnvouched               // the entry has the label unvouched
+	classWithOrigin              // the entry has the label origin
+	classByOthers                // an import or another system wrote the entry
+	classOwnText                 // the text is not foreign
 )
 
-// classTerms are the filter terms that select the entries with foreign text, by class. An entry belongs to the first
-// class that selects it.
+// classTerms contains, for each class, the filter term that selects its entries. An entry belongs to the first class
+// whose term selects it.
 var classTerms = []oxbow.Term{
 	classTainted:    {Key: "has", Values: []string{oxbow.LabelTaint}},
 	classUnvouched:  {Key: "has", Values: []string{oxbow.LabelUnvouched}},
@@ -47,13 +47,13 @@ func entryClass(e *oxbow.Entry) foreignClass {
 	return classOwnText
 }
 
-// AllText returns all text of an entry that may repeat foreign text.
+// AllText returns the texts of an entry that can be repeated, joined to one text.
 func AllText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
-// originHash returns a hash of everything that a text inherits from an entry that it repeats. If a text repeats two
-// entries with the same hash, the second adds nothing.
+// originHash returns a hash of everything that a text inherits if it repeats the entry: trust, taints and reasons. If
+// a text repeats two entries with the same hash, the second entry adds nothing.
 func originHash(e *oxbow.Entry) uint64 {
 	h := fnv.New64a()
 	for _, values := range [][]string{
@@ -62,23 +62,24 @@ func originHash(e *oxbow.Entry) uint64 {
 		{string(e.Trust())},
 	} {
 		for _, v := range values {
-			_, _ = h.Write(append([]byte(v), 0)) // never fails
+			_, _ = h.Write(append([]byte(v), 0)) // Write never returns an error.
 		}
 		_, _ = h.Write([]byte{1})
 	}
 	return h.Sum64()
 }
 
-// eachMatchingEntry calls fn once for each entry that a term selects, in the order of the terms, until fn returns
-// an error. The terms are the first of classTerms.
+// eachMatchingEntry calls fn once for each entry that one of the terms selects, in the order of the terms, until fn
+// returns an error. The terms must be a prefix of classTerms.
 func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
-	var seen []oxbow.Term // negated terms of earlier queries, so that later queries do not return the same entries
+	// Negated terms of the earlier queries, so that later queries do not return the same entries again.
+	var seen []oxbow.Term
 	for _, term := range terms {
 		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
 		isKnown := true
 		for e, err := range store.Entries(ctx, f) {
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				isKnown = false // a layout without labels does not have such entries
+				isKnown = false // A layout without labels has no such entries.
 				break
 			}
 			if err == nil {

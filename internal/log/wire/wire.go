@@ -9,30 +9,30 @@ import (
 	"fmt"
 )
 
-// Field is a field of a message.
+// Field is a decoded field of a message.
 type Field struct {
 	Number  int
-	IsBytes bool   // the field is length-delimited; otherwise it is a varint
-	Uint    uint64 // value of a varint
+	IsBytes bool   // the value is in Text (otherwise it is a varint in Uint)
+	Uint    uint64 // value of a varint field
 	Text    string // value of a length-delimited field
-	Encoded string // encoded field with its tag
+	Encoded string // the whole encoded field, including its tag
 }
 
-// UnknownError returns the error for an unknown field.
+// UnknownError returns the error for a field whose number the caller does not know.
 func (f Field) UnknownError() error { return fmt.Errorf("unknown field %d", f.Number) }
 
-// ErrTruncated is the error of a message that ends within a field.
+// ErrTruncated is returned if a message ends inside a field.
 var ErrTruncated = errors.New("a field is cut short")
 
-// isValidTag reports whether a field begins with this tag: the field's number is from 1 to 1<<20, and its
-// value is a number (0) or length-delimited (2).
+// isValidTag reports whether a tag is valid: the field number is from 1 to 1<<20, and the wire type is 0 (varint) or 2
+// (length-delimited).
 func isValidTag(tag uint64) bool {
 	num, form := tag>>3, tag&7
 	return num > 0 && num <= 1<<20 && (form == 0 || form == 2)
 }
 
-// EachField calls fn for each field of a message, in order, until fn returns an error. The
-// strings of the fields share memory with s.
+// EachField calls fn for each field of the message s, in order. It stops when fn returns an error, and returns the
+// error. The strings in the fields share memory with s.
 func EachField(s string, fn func(f Field) error) error {
 	for len(s) > 0 {
 		rest := s
@@ -66,8 +66,7 @@ func EachField(s string, fn func(f Field) error) error {
 	return nil
 }
 
-// DecodePair returns the fields 1 and 2 of a message without other fields. Missing fields are
-// zero.
+// DecodePair decodes a message that has no fields except 1 and 2. A missing field is zero.
 func DecodePair(s string) (first, second Field, err error) {
 	err = EachField(s, func(f Field) error {
 		switch f.Number {
@@ -83,9 +82,9 @@ func DecodePair(s string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachFieldOffsets calls fn for each field with three offsets: the start of the field, the start of the
-// field's value, and the end. num is 0 for the rest of the body, if this rest starts with a field
-// that is not length-delimited.
+// EachFieldOffsets calls fn for each field of body with the field's number and three offsets: from is the start of the
+// field, at is the start of its value, and end is its end. If a field is invalid or not length-delimited,
+// EachFieldOffsets makes a last call with num 0 for the rest of the body.
 func EachFieldOffsets(body []byte, fn func(num, from, at, end int) error) error {
 	for from := 0; from < len(body); {
 		tag, n := binary.Uvarint(body[from:])
@@ -104,7 +103,7 @@ func EachFieldOffsets(body []byte, fn func(num, from, at, end int) error) error 
 	return nil
 }
 
-// uvarint is like binary.Uvarint, for a string.
+// uvarint decodes a varint from a string, like binary.Uvarint.
 func uvarint(s string) (uint64, int) {
 	var x uint64
 	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
@@ -120,7 +119,7 @@ func uvarint(s string) (uint64, int) {
 	return 0, 0
 }
 
-// AppendUint appends a varint field unless v is 0.
+// AppendUint appends a field with a varint. If v is 0, it appends nothing.
 func AppendUint(b []byte, num int, v uint64) []byte {
 	if v == 0 {
 		return b
@@ -128,7 +127,7 @@ func AppendUint(b []byte, num int, v uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3), v)
 }
 
-// AppendString appends a string field unless s is empty.
+// AppendString appends a field with a string. If s is empty, it appends nothing.
 func AppendString(b []byte, num int, s string) []byte {
 	if s == "" {
 		return b
@@ -137,7 +136,7 @@ func AppendString(b []byte, num int, s string) []byte {
 	return append(b, s...)
 }
 
-// AppendBytes appends a bytes field unless v is empty.
+// AppendBytes appends a field with bytes. If v is empty, it appends nothing.
 func AppendBytes(b []byte, num int, v []byte) []byte {
 	if len(v) == 0 {
 		return b
@@ -146,8 +145,9 @@ func AppendBytes(b []byte, num int, v []byte) []byte {
 	return append(b, v...)
 }
 
-// Zigzag encodes a signed number, so that small absolute values have short varints.
+// Zigzag encodes a signed number as an unsigned number. Numbers near 0, positive or negative, get small values, and
+// thus short varints.
 func Zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-// Unzigzag decodes a number that Zigzag encoded.
+// Unzigzag decodes the result of Zigzag.
 func Unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

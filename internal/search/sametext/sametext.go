@@ -1,4 +1,4 @@
-// This file finds near-duplicates among short texts. It compares words, not meanings.
+// This file finds near-duplicates among short texts. It compares the words of the texts, not their meanings.
 
 // Package sametext decides whether texts say the same. It is the only place for this question: hits that repeat a
 // better hit, entries to consolidate, and facts to remove from a Markdown file are found with [NearDuplicates].
@@ -27,52 +27,49 @@ import (
 // A Passage is a text to compare.
 type Passage struct {
 	Text string
-	// Heading is the heading of the text. Texts with fewer than three words (in scripts
-	// without spaces, fewer than six characters) are duplicates only if they have the same
-	// heading.
+	// Heading is the heading above the text. A text with fewer than three words is a duplicate only if the other text
+	// has the same heading. In scripts without spaces, this applies to fewer than six characters.
 	Heading string
-	// Weight decides which of two equal texts is kept. The text with the greater weight is
-	// kept or, if the weights are equal, the first text.
+	// Weight decides which of two equal texts is kept: the text with the greater weight or, if the weights are equal,
+	// the first text.
 	Weight int
 }
 
 // nearDuplicate is a text that can be dropped because another text is kept.
 type nearDuplicate struct {
-	Drop, Keep int  // indices of the texts (the kept text is never dropped itself)
-	Exact      bool // the texts differ only in white space, letter case and a final period
+	Drop, Keep int  // indices of the dropped text and the kept text (no other text replaces the kept text)
+	Exact      bool // the texts differ at most in white space, letter case and a final period
 }
 
 const (
-	// minComparedWords is the minimum number of words of a text, without stop words, so that the text is
-	// compared by words. It is also the minimum number of words, with stop words, so that two texts
-	// with different headings can be equal. minComparedRunes is the second minimum in characters, for
-	// scripts without spaces.
+	// minComparedWords is the minimum number of words, without stop words, for a text to be compared by its words. It
+	// is also the minimum number of words, with stop words, for texts with different headings to count as equal. In
+	// scripts without spaces, minComparedRunes is the minimum number of characters for the second purpose.
 	minComparedWords, minComparedRunes = 3, 6
 
-	// The shorter text must have at least minShareNumerator/minShareDenominator of the longer text's words. Otherwise
-	// the longer text probably says more than the shorter text.
+	// The shorter text must have at least this share of the longer text's words. Otherwise, the longer text probably
+	// says more than the shorter text.
 	minShareNumerator, minShareDenominator = 3, 5
 
-	// These limit the work if many texts have the same rarest word, for example because
-	// they follow the same pattern. For each text, at most maxSignatures signatures of longer
-	// texts are examined, and at most maxWordComparisons texts are compared by words.
+	// These constants limit the work if many texts have the same rarest word, for example because they follow the same
+	// pattern. For each text, the signatures of at most maxSignatures longer texts are compared, and the words of at
+	// most maxWordComparisons.
 	maxSignatures      = 4096
 	maxWordComparisons = 256
 )
 
-// preparedText is a text in a form that is prepared for comparison.
+// preparedText is a text that was analyzed for comparisons.
 type preparedText struct {
 	index       int
 	passage     Passage
 	normalized  string   // the normalized text (equal texts have the same value)
 	words       []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
 	hasFewWords bool     // the text is so short that an equal text is a duplicate only below the same heading
-	exactWords  string   // the words that must be identical: numbers, words with symbols, and negations
+	exactWords  string   // the words that must be identical in a duplicate: numbers, words with symbols, and negations
 }
 
-// signature returns a set with one bit for each word. Several words may have the same bit. If a
-// text contains all words in a second text, its signature contains all bits in the second
-// signature.
+// signature returns a set with one bit for each word. Several words may have the same bit. If a text contains all
+// words of another text, its signature contains all bits of the other signature.
 func (s *preparedText) signature() (bits uint64) {
 	for _, w := range s.words {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
@@ -80,17 +77,19 @@ func (s *preparedText) signature() (bits uint64) {
 	return bits
 }
 
-// duplicateSearch is the state of a search for duplicates. Texts are identified by their index. The index of a text
-// that can be dropped is the key of both maps.
+// duplicateSearch is the state of a search for duplicates. Texts are identified by their indices. The keys of both
+// maps are the texts that can be dropped.
 type duplicateSearch struct {
-	keptByDropped  map[int]int  // the text for which the text can be dropped
+	keptByDropped  map[int]int  // the text that is kept instead
 	exactByDropped map[int]bool // whether both texts are equal
 
-	signatureChecks, wordComparisons int // number of pairs compared by signature and by words
+	// number of pairs whose signatures were compared, and of pairs whose words were compared
+	signatureChecks, wordComparisons int
 }
 
-// NormalizeText returns a text in lower case, with single spaces between words. Two texts with the same result are
-// the same except for line breaks, spaces and letter case. Results are stored in hashes, so they must not change.
+// NormalizeText returns a text in lower case, with a single space between words. The result is the same for two texts
+// exactly if they differ only in line breaks, spaces and letter case. Hashes of results are stored, so that the
+// results must never change.
 func NormalizeText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
 // NearDuplicates returns the texts that can be dropped, in order of Drop. The result
@@ -126,7 +125,7 @@ func (d *duplicateSearch) findAll(ctx context.Context, texts []Passage, progress
 	return d.findContained(ctx, d.findEqual(samples), len(c.stemNumbers))
 }
 
-// findEqual finds equal texts and returns a sample for each group.
+// findEqual finds equal texts, and returns one text of each group of equal texts.
 func (d *duplicateSearch) findEqual(samples []*preparedText) []*preparedText {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(
@@ -150,8 +149,8 @@ func (d *duplicateSearch) findEqual(samples []*preparedText) []*preparedText {
 	return left
 }
 
-// findContained finds texts whose words a longer text contains. It processes longer texts first, so
-// that the longer texts are already registered. The numbers of words are below count.
+// findContained finds texts whose words a longer text contains. It processes longer texts first, so that they are
+// already registered when a shorter text is compared. All numbers of words are less than count.
 func (d *duplicateSearch) findContained(ctx context.Context, samples []*preparedText, count int) error {
 	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.words == nil })
 	slices.SortFunc(samples, func(a, b *preparedText) int {
@@ -161,7 +160,7 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 			cmp.Compare(a.index, b.index),
 		)
 	})
-	// last has, for each word, the last sample with the word, counting from 1
+	// last is, for each word, the last sample that contains it, counting from 1
 	frequency, last := make([]int, count), make([]int, count)
 	for i, s := range samples {
 		for _, w := range s.words {
@@ -174,7 +173,7 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 	keys, number := rarestWords(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	holders := make([][]int32, len(number)) // by key number: the samples with this key, longest first
+	holders := make([][]int32, len(number)) // for each key number, the samples with this key, longest first
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -199,8 +198,8 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 // negations. Texts with the same exact words have the same number.
 type rareWord struct{ word, exactWordCount uint32 }
 
-// rarestWords returns the key of each sample: the sample's word with the least frequency, and a number for the
-// sample's exact words. keyNumbers numbers the different keys.
+// rarestWords returns the key of each sample: the word of the sample that occurs in the fewest samples, and a number
+// for the exact words of the sample. keyNumbers assigns numbers to the different keys.
 func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, keyNumbers map[rareWord]int) {
 	keys, keyNumbers = make([]rareWord, len(samples)), map[rareWord]int{}
 	sharps := map[string]uint32{}
@@ -219,8 +218,7 @@ func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, key
 	return keys, keyNumbers
 }
 
-// findLonger searches for a sample that contains the words of sample i. The candidates are
-// in longer, longest first.
+// findLonger searches for a sample that contains the words of sample i. longer lists the candidates, longest first.
 func (d *duplicateSearch) findLonger(i int, samples []*preparedText, signatures []uint64, longer []int32) {
 	s, compared := samples[i], d.wordComparisons
 	longer = longer[sort.Search(len(longer), func(i int) bool {
@@ -252,9 +250,9 @@ func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	return all
 }
 
-// nearDuplicate returns the pair for a dropped text. The text that was found for the dropped text may itself be dropped
-// for a third text, and so on. The pair then has the last text of this chain, and is exact only if all texts of the
-// chain are equal.
+// nearDuplicate returns the pair for a dropped text. The text that was found for it may itself have been dropped for a
+// third text, and so on. The pair contains the last text of this chain. It is exact only if all texts of the chain are
+// equal.
 func (d *duplicateSearch) nearDuplicate(dropped int) nearDuplicate {
 	kept := d.keptByDropped[dropped]
 	isExact := d.exactByDropped[dropped]
@@ -276,8 +274,7 @@ func wordSet(words []string) map[string]bool {
 	return m
 }
 
-// trimmedCharacters has the characters that are removed at both ends of a word: punctuation, quotes
-// and emphasis.
+// trimmedCharacters are the characters that are removed from both ends of a word: punctuation, quotes and emphasis.
 const trimmedCharacters = ".,;:!?\"'()*_`“”‘’«»…"
 
 // negations are words that reverse the meaning of a text.
@@ -287,8 +284,8 @@ var negations = wordSet(
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`),
 )
 
-// maxCachedWords is the maximum number of words in the cache of a cutter, and maxCachedWord the maximum length of such
-// a word in bytes.
+// maxCachedWords is the maximum number of words that a textAnalyzer caches. maxCachedWord is the maximum length of
+// such a word in bytes.
 const (
 	maxCachedWords = 1 << 16
 	maxCachedWord  = 64
@@ -301,14 +298,15 @@ type textAnalyzer struct {
 	analyzedWords map[string]analyzedWord
 }
 
-// analyzedWord is the result for a word between spaces.
+// analyzedWord is the result of the analysis of a word between spaces.
 type analyzedWord struct {
 	stemNumbers []uint32
-	exactForm   string // the word in a form for comparison, if it must be identical in duplicates, otherwise ""
+	// the form of the word that must be identical in a duplicate, or "" if the word need not be identical
+	exactForm string
 }
 
-// prepareText analyzes a text for comparison with other texts. The result has no words if the text is Korean or in a
-// script without spaces, because such texts are only compared as a whole.
+// prepareText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result has no
+// words, because such a text is only compared as a whole.
 func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *preparedText {
 	s := &preparedText{index: index, passage: t, hasFewWords: true}
 	s.normalized = strings.TrimRight(NormalizeText(t.Text), ".")
@@ -352,7 +350,7 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *p
 	return s
 }
 
-// analyzeWord analyzes a word.
+// analyzeWord analyzes a word between spaces.
 func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (cut analyzedWord) {
 	w = strings.Trim(w, trimmedCharacters)
 	folded := analysis.Fold(w)
@@ -382,8 +380,8 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (cut analyzedW
 	return cut
 }
 
-// mustBeIdentical reports whether a word must be identical in duplicates because it has a digit or
-// a symbol. A single hyphen or apostrophe between letters is not a symbol.
+// mustBeIdentical reports whether a word must be identical in a duplicate because it contains a digit or a symbol. A
+// single hyphen or apostrophe between letters does not count as a symbol.
 func mustBeIdentical(word string) bool {
 	letter := false // the previous character was a letter
 	for i, r := range word {
@@ -392,7 +390,7 @@ func mustBeIdentical(word string) bool {
 			letter = true
 			continue
 		case letter && (r == '-' || r == '\'' || r == '’') && i+len(string(r)) < len(word):
-			// set letter to false, so that a second sign counts as a symbol
+			// set letter to false, so that a second hyphen or apostrophe counts as a symbol
 		default:
 			return true
 		}
@@ -403,7 +401,7 @@ func mustBeIdentical(word string) bool {
 
 // isContainedIn reports whether the longer text contains the words of s in the same order.
 func (s *preparedText) isContainedIn(longer *preparedText) bool {
-	// more is the number of words that the longer text may still have in addition
+	// more is the number of words that the longer text may still have besides the words of s
 	n, more := 0, len(longer.words)-len(s.words)
 	for _, w := range longer.words {
 		if n < len(s.words) && w == s.words[n] {

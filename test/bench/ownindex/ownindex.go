@@ -23,7 +23,7 @@ import (
 //	worn      plain, in several segments with deletions and a memtable
 var Ways = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
-// Texts contains the texts for an index: their number, and a function that returns the words of text i.
+// Texts contains the texts for an index: the number of texts, and a function that returns the words of text i.
 type Texts struct {
 	N     int
 	Words func(i int) []string
@@ -35,23 +35,23 @@ type Hit struct {
 	Score  float64
 }
 
-// Engine is an index that was filled for one way to search.
+// Engine is an index that is filled for one way to search.
 type Engine struct {
 	way       string
 	textCount uint64
 	searcher  *index.Searcher
 
-	termsByPrefix map[string][]string // caches terms by prefix, because finding them is not measured
+	termsByPrefix map[string][]string // terms by prefix, which are cached because finding them is not measured
 }
 
-// A prefix consists of the first prefixBytes bytes of a word, and at most maxPrefixTerms terms with this
-// prefix are searched for.
+// A prefix consists of the first prefixBytes bytes of a word. At most maxPrefixTerms terms with this prefix are
+// searched for.
 const (
 	prefixBytes    = 4
 	maxPrefixTerms = 40
 )
 
-// prefixedTerms returns the alphabetically first maxPrefixTerms terms that have the same prefix as word.
+// prefixedTerms returns the first maxPrefixTerms terms, in alphabetical order, that have the same prefix as the word.
 func (e *Engine) prefixedTerms(word string) []string {
 	prefix := word[:min(len(word), prefixBytes)]
 	terms, ok := e.termsByPrefix[prefix]
@@ -82,7 +82,7 @@ func (f *memoryFile) WriteAt(b []byte, at int64) (int, error) {
 	return copy((*f)[at:], b), nil
 }
 
-// document returns the index document for a text.
+// document returns the document of text i for the index.
 func (t Texts) document(i int) *index.Document {
 	d := index.DocumentOfWords(uint64(i), t.Words(i))
 	d.Created = int64(i)
@@ -95,7 +95,7 @@ func (t Texts) document(i int) *index.Document {
 	return &d
 }
 
-// New fills an index for a way to search.
+// New creates an index that is filled for a way to search.
 func New(t Texts, way string) (*Engine, error) {
 	e := &Engine{way: way, textCount: uint64(t.N), termsByPrefix: map[string][]string{}}
 	x := index.New(index.Params{})
@@ -128,8 +128,8 @@ func New(t Texts, way string) (*Engine, error) {
 	return e, nil
 }
 
-// addInSegments adds the texts from number first on: 500 at a time, and the last 20 one by one. Before these 20,
-// it deletes every eleventh text.
+// addInSegments adds the texts from number first on, 500 at a time. Then it deletes every eleventh text, and adds the
+// last 20 texts one by one.
 func addInSegments(x *index.Index, t Texts, first int) {
 	var some []index.Change
 	for i := first; i < t.N-20; i++ {
@@ -150,12 +150,12 @@ func addInSegments(x *index.Index, t Texts, first int) {
 	x.WaitForMerges()
 }
 
-// Search returns the number of texts that it found, at most limit.
+// Search returns the number of texts that a search with this limit finds.
 func (e *Engine) Search(words []string, limit int) int {
 	return len(e.searcher.Search(e.buildQuery(words, limit)))
 }
 
-// Hits returns the texts that Search counts.
+// Hits returns the texts that a search with this limit finds.
 func (e *Engine) Hits(words []string, limit int) []Hit {
 	var hits []Hit
 	for _, h := range e.searcher.Search(e.buildQuery(words, limit)) {

@@ -1,4 +1,4 @@
-// This file lists the mutants and builds programs with them.
+// This file lists the mutants, and builds programs that contain them.
 
 // Package mutants breaks the library deliberately, to prove that a campaign notices. A
 // mutant is a patch of one line, which the go command applies to a copy during the build.
@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// Mutant is a fault in the library: the text New replaces Old in File.
+// Mutant is a fault in the library. In File, the text New replaces the text Old.
 type Mutant struct {
 	Name, File, Old, New string
 }
 
-// All lists the mutants. The text Old occurs exactly once in its file.
+// All lists the mutants. The text Old of each occurs exactly once in its file.
 var All = []Mutant{
 	{"tail-written-over", "internal/log/wal/tail.go", "func (l *Log) truncateTornTail() error {",
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
@@ -195,7 +195,7 @@ func FindMutant(name string) (Mutant, error) {
 	return Mutant{}, fmt.Errorf("there is no mutant %q", name)
 }
 
-// applyTo returns the text with the fault.
+// applyTo returns the text with the fault inserted.
 func (m Mutant) applyTo(text string) (string, error) {
 	if n := strings.Count(text, m.Old); n != 1 {
 		return "", fmt.Errorf("mutant %s no longer applies: %q is %d times in %s, want once", m.Name, m.Old, n, m.File)
@@ -203,8 +203,8 @@ func (m Mutant) applyTo(text string) (string, error) {
 	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
-// WriteOverlay writes the patched file and an overlay file for the go command into dir, and
-// returns the overlay's path. root is the directory of the library.
+// WriteOverlay writes the file with the fault, and an overlay file for the go command, to the directory dir. It
+// returns the path of the overlay. root is the directory of the library.
 func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	file := filepath.Join(root, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(file)
@@ -226,7 +226,7 @@ func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, b, 0o600)
 }
 
-// BuildProgram builds this program with the mutant into dir and returns its path.
+// BuildProgram builds this program with the mutant, in the directory dir, and returns the path of the program.
 func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, error) {
 	overlay, err := m.WriteOverlay(root, dir)
 	if err != nil {
@@ -241,8 +241,8 @@ func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, err
 	return program, nil
 }
 
-// RunTest runs one test of a library package with the mutant. noticed reports whether the test fails, which is the
-// desired result.
+// RunTest runs a test of a library package with the mutant. If the test fails, which is the desired result, noticed is
+// true.
 func (m Mutant) RunTest(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
 	overlay, err := m.WriteOverlay(root, dir)
 	if err != nil {

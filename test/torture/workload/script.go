@@ -1,5 +1,4 @@
-// This file makes scripts from seeds. A script is the sequence of steps that processes do
-// with a store.
+// This file generates scripts from seeds. A script is a sequence of steps that processes perform with a store.
 
 // Package workload runs scripts made from seeds on a store, over a file system that can
 // fail. A simple model determines the expected content of the store after each step.
@@ -16,35 +15,35 @@ import (
 // Kind is the kind of a step.
 type Kind int
 
-// Kinds of steps.
+// These are the kinds of steps.
 const (
-	Remember Kind = iota // add or change one entry
-	Batch                // several changes in one Apply, sometimes with an op ID
-	Forget               // remove one entry
-	Revert               // undo the last change that can be undone
-	Compact              // drop all history, or the older half
-	Reopen               // close and open again
-	Retry                // repeat the last Apply with an op ID
+	Remember Kind = iota // adds or changes an entry
+	Batch                // makes several changes with one call of Apply, sometimes with an op ID
+	Forget               // removes an entry
+	Revert               // undoes the last change that can be undone
+	Compact              // drops the history, or its older half
+	Reopen               // closes the store and opens it again
+	Retry                // repeats the last Apply that had an op ID
 )
 
 var kindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Step is one call of a store by one process.
+// Step is a call of a store by a process.
 type Step struct {
 	Kind      Kind
 	Proc      int
 	Name      string     // name of the entry, for Remember and Forget
 	Text      string     // content of the entry
-	Ops       []oxbow.Op // for a Batch, and for a Retry that has begun
-	OpID      string     // like Ops (may be empty for a Batch)
-	KeepsHalf bool       // Compact keeps the newer half of the history
+	Ops       []oxbow.Op // ops of a Batch, or of a Retry as soon as it has begun
+	OpID      string     // op ID of such a step (may be empty for a Batch)
+	KeepsHalf bool       // whether Compact keeps the newer half of the history
 	Inner     *Step      // step of another process in the middle of this step
-	InnerAt   int        // Inner happens before this step's call number InnerAt of its file system, from 1
+	InnerAt   int        // number of this step's file system call before which Inner is performed, counting from 1
 }
 
-// String describes the step in one line.
+// String describes the step in a single line.
 func (s Step) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%c: %v", 'A'+rune(s.Proc), s.Kind)
@@ -67,14 +66,14 @@ func (s Step) String() string {
 	return b.String()
 }
 
-// Script is the sequence of steps on one disk.
+// Script is a sequence of steps with the stores on one disk.
 type Script struct {
 	Seed  uint64
 	Procs int
 	Steps []Step
 }
 
-// NewScript returns the script of a seed: 3 to 12 steps by procs processes.
+// NewScript returns the script of a seed. It consists of 3 to 12 steps of procs processes.
 func NewScript(seed uint64, procs int) Script {
 	r := rand.New(rand.NewPCG(seed, 0x0b0))
 	s := Script{Seed: seed, Procs: procs}
@@ -90,7 +89,7 @@ func NewScript(seed uint64, procs int) Script {
 	return s
 }
 
-// CutTexts cuts all texts of the script to at most most bytes.
+// CutTexts shortens all texts in the script to at most most bytes.
 func (s *Script) CutTexts(most int) {
 	for i := range s.Steps {
 		for st := &s.Steps[i]; st != nil; st = st.Inner {
@@ -109,7 +108,7 @@ func (s *Script) CutTexts(most int) {
 	}
 }
 
-// generator makes steps that usually succeed. It roughly tracks which names exist.
+// generator generates steps that usually succeed. For this, it records approximately which names exist.
 type generator struct {
 	r        *rand.Rand
 	existing map[string]bool
@@ -175,7 +174,7 @@ func (g *generator) randomLabels() []oxbow.Label {
 	return []oxbow.Label{{Key: "project", Value: fmt.Sprintf("p%d", g.r.IntN(3))}}
 }
 
-// randomText returns a content of 10 bytes to 5 kB, sometimes of 70 kB.
+// randomText returns a text of 10 bytes to 5 kB, or sometimes of 70 kB.
 func (g *generator) randomText() string {
 	n := 10 + g.r.IntN(90)
 	switch g.r.IntN(40) {
