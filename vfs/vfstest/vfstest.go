@@ -1,5 +1,4 @@
-// Package vfstest tests the contract of [vfs.FS] with tests that every implementation must
-// pass.
+// Package vfstest contains tests that every implementation of [vfs.FS] must pass.
 package vfstest
 
 import (

@@ -1,8 +1,8 @@
 // This file finds the entries that agents edited. It reads the changes since the last search, and stores the result in
 // a file next to the log.
 
-// Package agentedit finds entries whose text a person wrote and an agent later changed or deleted, or
-// whose protecting labels an agent changed. An entry is found until the person keeps the change or
+// Package agentedit finds entries of persons that an agent edited: the agent changed or deleted a text that a person
+// wrote, or changed labels that protect the entry. An entry is reported until the person accepts the change or
 // restores the text.
 package agentedit
 

@@ -1,8 +1,9 @@
 // This file chooses the units that are shown for a prompt. It searches the memories, decides with package gate which
 // units are strong enough, and composes the block.
 
-// Package inject chooses the block of memory that a hook shows to a model. A block has sentences
-// from notes and past turns that package [gate] finds strong enough for the prompt, or is empty.
+// Package inject chooses the text from memory that a hook shows to a model. This text is called a block. It quotes
+// notes and past turns (units) that package [gate] considers strong enough for the prompt. If no unit is strong
+// enough, the block is empty.
 package inject
 
 import (

@@ -1,9 +1,8 @@
 // This file composes the briefing of a sub-agent.
 
-// Package subagent starts agents for single tasks. Each agent's memory is a profile's selection
-// instead of everything that the caller knows. The package makes the briefing. If the user has
-// configured a runner, it also runs the agent: bound to the profile, with a time limit, and
-// recorded as an entry.
+// Package subagent starts an agent for a single task. The memory of this sub-agent is restricted to the entries that a
+// profile selects. The package composes the sub-agent's briefing. If the user has configured a runner, it also runs
+// the sub-agent with a time limit and records the run as an entry.
 package subagent
 
 import (

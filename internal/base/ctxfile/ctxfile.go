@@ -1,4 +1,4 @@
-// Package ctxfile provides a file whose reads and writes fail once a context is done.
+// Package ctxfile provides a file whose reads and writes fail as soon as a context is done.
 package ctxfile
 
 import (

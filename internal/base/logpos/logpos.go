@@ -1,4 +1,4 @@
-// Package logpos encodes a position in a store's history as bytes.
+// Package logpos encodes positions in a store's log as bytes.
 package logpos
 
 import "encoding/binary"

@@ -1,11 +1,11 @@
 // This file opens a database and reads its pages.
 
-// Package sqlitefile reads tables of SQLite databases. Several clients of agents store their sessions in such
-// a database. The package only reads, does not run SQL, and takes no locks, so it cannot disturb the client.
-// If another program changes the database while it is read, [DB.CheckUnchanged] reports that.
+// Package sqlitefile reads tables of SQLite databases, in which several clients of agents store their sessions. It
+// only reads, runs no SQL and acquires no locks, so it cannot disturb the client. If another program changes the
+// database during a read, [DB.CheckUnchanged] reports this.
 //
-// The format is described on https://www.sqlite.org/fileformat2.html. Tables without row IDs and texts in
-// UTF-16 are not supported.
+// The format is described on https://www.sqlite.org/fileformat2.html. Tables without row IDs and texts in UTF-16 are
+// not supported.
 package sqlitefile
 
 import (

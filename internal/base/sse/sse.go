@@ -1,6 +1,6 @@
 // This file sends server-sent events, which a browser reads with EventSource.
 
-// Package sse writes server-sent events as defined by the HTML standard.
+// Package sse sends server-sent events as defined by the HTML standard.
 package sse
 
 import (

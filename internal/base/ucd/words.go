@@ -1,9 +1,8 @@
 // This file splits text into words and converts words to lower case. A word is a longest sequence of alphanumeric
 // characters.
 
-// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric
-// characters and full lower case. The standard library's tables have an older version and lack
-// these properties.
+// Package ucd contains tables of the Unicode Character Database, version 17, for alphanumeric characters and full
+// lower case. The standard library's tables are from an older version and lack these properties.
 package ucd
 
 import (

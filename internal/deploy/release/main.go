@@ -1,7 +1,7 @@
 // This file implements the command line of the program.
 
-// Command release builds everything that a release consists of, without publishing it, and tries each kind of
-// package that this machine can install:
+// Command release builds all files of a release without publishing them. It can also try each kind of package that
+// this machine is able to install:
 //
 //	cd internal/deploy/release
 //	go run . --out /tmp/dist build
@@ -13,7 +13,7 @@
 //	go install github.com/goreleaser/goreleaser/v2@v2.15.1
 //	go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 //
-// It is a separate module, so that oxbow does not depend on packages that only a release needs.
+// The program is a separate module, so that oxbow does not depend on packages that only a release needs.
 package main
 
 import (

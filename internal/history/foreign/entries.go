@@ -1,11 +1,11 @@
 // This file defines which entries have foreign text, and reads these entries.
 
-// Package foreign finds the entries with foreign text that new texts repeat. Foreign text is text by others, and text
-// that nobody vouches for.
+// Package foreign finds entries whose foreign text is repeated in a new text. Foreign text was written by others, or
+// nobody vouches for it.
 //
-// A file next to the log has the keys of these entries (see [fingerprint.Key]). Therefore a new text is compared only
-// with the few entries that have a key in common with the text. The results are the same as those of a comparison with
-// all entries.
+// An index file next to the log contains keys of the entries with foreign text (see [fingerprint.Key]). A new text
+// must be compared only with the few entries that have a key in common with it. The result is the same as that of a
+// comparison with all entries.
 package foreign
 
 import (

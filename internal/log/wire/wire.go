@@ -1,6 +1,6 @@
-// Package wire reads and writes messages in the wire format of protocol buffers
-// (https://protobuf.dev/programming-guides/encoding). It supports only varints (wire type
-// 0) and length-delimited bytes (wire type 2). Empty fields and zeros are not written.
+// Package wire encodes and decodes messages in the wire format of protocol buffers
+// (https://protobuf.dev/programming-guides/encoding). It supports only varints (wire type 0) and length-delimited
+// bytes (wire type 2). Empty bytes and zero numbers are not encoded.
 package wire
 
 import (

@@ -1,14 +1,15 @@
 // This file finds near-duplicates among short texts. It compares the words of the texts, not their meanings.
 
-// Package sametext decides whether texts say the same. It is the only place for this question: hits that repeat a
-// better hit, entries to consolidate, and facts to remove from a Markdown file are found with [NearDuplicates].
+// Package sametext finds near-duplicates: texts that say the same as another text. [NearDuplicates] is used for hits
+// that repeat a better hit, for entries to consolidate, and for facts to remove from a Markdown file.
 //
-// The comparison is conservative. A text is never the duplicate of a text that lacks a word, has the words in
-// another order, or differs in a number, a symbol or a negation.
+// The comparison is conservative. A text is a duplicate only if the other text contains all of its words in the same
+// order, and both have the same numbers, symbols and negations.
 //
-// Other questions have other answers. Whether a text was copied from another is a question of six consecutive
-// words (see package fingerprint for texts that were read, and package lineage for versions of entries). Whether
-// lines of code are an edited version of other lines is decided by package annotate.
+// Similar questions are answered by other packages. Packages fingerprint and lineage decide whether a text was copied
+// from another: whether six consecutive words are the same. Package fingerprint compares texts that an agent has read,
+// and package lineage compares versions of entries. Package annotate decides whether lines of code are an edited
+// version of other lines.
 package sametext
 
 import (

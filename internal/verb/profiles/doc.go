@@ -1,3 +1,3 @@
-// Package profiles implements the verbs that list, show, compare, lint and write memory profiles,
-// that show what a profile gives an agent at the start, and that start a sub-agent with a profile.
+// Package profiles implements the verbs for memory profiles. They list, show, compare, check and write profiles, show
+// the text that a profile gives an agent at the start of a session, and start sub-agents with a profile.
 package profiles

@@ -1,3 +1,3 @@
-// Package provenance labels each written text with its origin. For example, a label says that the
-// text repeats foreign text, looks like instructions or contains personal data.
+// Package provenance examines texts before they are stored, and adds labels for their origin and content. For example,
+// a label says that a text repeats foreign text, looks like instructions, or contains personal data.
 package provenance

@@ -1,3 +1,3 @@
-// Package sessions implements the verbs for the archive of sessions (import, list, show, search,
-// resume, forget, prune).
+// Package sessions implements the verbs for the archive of sessions: import, list, show, search, resume, forget and
+// prune.
 package sessions

@@ -1,2 +1,3 @@
-// Package transfer implements dump, load, export, import, and the conversion to another layout.
+// Package transfer implements the verbs that exchange whole memories: dump, load, export, import, and the conversion
+// to another layout.
 package transfer

@@ -1,6 +1,5 @@
-// Package ownindex builds the index for a measurement of search and searches the index in several ways. Apart from
-// package index, it imports no package of the module, so that a copy of ownindex can be built with another version of
-// package index.
+// Package ownindex builds an index and searches it in several ways, to measure the speed of a search. It imports no
+// package of the module except index, so that a copy of it can be built with another version of package index.
 package ownindex
 
 import (

@@ -1,8 +1,7 @@
 // This file lists the mutants, and builds programs that contain them.
 
-// Package mutants breaks the library deliberately, to prove that a campaign notices. A
-// mutant is a patch of one line, which the go command applies to a copy during the build.
-// The library itself has no switch for it.
+// Package mutants inserts faults into the library, to prove that the campaigns find them. A mutant is a patch of one
+// line. The go command applies it to a copy of the file when it builds the program. The library itself is not changed.
 package mutants
 
 import (

@@ -1,7 +1,7 @@
 // This file generates scripts from seeds. A script is a sequence of steps that processes perform with a store.
 
-// Package workload runs scripts made from seeds on a store, over a file system that can
-// fail. A simple model determines the expected content of the store after each step.
+// Package workload executes scripts with a store on a file system that can fail. The scripts are generated from seeds.
+// A simple model determines the content that the store must have after each step.
 package workload
 
 import (
