@@ -30,9 +30,9 @@ func (d *DB) ViewHeads(
 		return true, err
 	}
 	defer l.close()
-	all := func(yield func(store.Head, error) bool) { l.yieldHeads(ctx, names, yield) }
+	all := func(yield func(store.Head, error) bool) { l.yieldHeads(ctx, keys, names, yield) }
 	if named {
-		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, names, yield) }
+		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, keys, names, yield) }
 	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
 		if len(ids) == 0 { // Without a snapshot, there are no rows to read.
@@ -47,16 +47,17 @@ func (d *DB) ViewHeads(
 // yieldHeads yields the heads of the entries, ordered by ID. A head has the whole entry if the entry's name or alias
 // is in names, if the entry was changed after the snapshot, or if its times do not fit into a snapshot. All other
 // heads share one entry, which the next head overwrites.
-func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+func (l *entryListing) yieldHeads(ctx context.Context, keys, names []string, yield func(store.Head, error) bool) {
 	var named []int
+	var labels formLabels
 	if l.base != nil {
 		named = l.rowsNamed(names)
 		l.base.tables.LoadTable(sectionHeads)
 		l.base.tables.LoadTable(sectionEntries)
+		labels.isUnneeded = !l.base.entryForms().mayHaveLabel(keys...)
 	}
 	order := l.changedEntries
 	var e store.Entry
-	var labels formLabels
 	for row := range l.base.len() {
 		if row%4096 == 0 && ctx.Err() != nil {
 			yield(store.Head{}, ctx.Err())
@@ -91,13 +92,17 @@ func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield fun
 }
 
 // yieldNamedHeads is like yieldHeads, but each head also has the name and the aliases of its entry.
-func (l *entryListing) yieldNamedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+func (l *entryListing) yieldNamedHeads(
+	ctx context.Context,
+	keys, names []string,
+	yield func(store.Head, error) bool,
+) {
 	var texts []string // names of the entries, by row
 	if l.base != nil {
 		texts = l.base.encodedNames()
 	}
 	row := 0
-	l.yieldHeads(ctx, names, func(h store.Head, err error) bool {
+	l.yieldHeads(ctx, keys, names, func(h store.Head, err error) bool {
 		if err == nil && !h.Whole {
 			for row < len(texts)-1 && l.base.entryID(row) != h.Entry.ID {
 				row++

@@ -369,16 +369,22 @@ func (s *snapshot) formAndSize(row int) (number int, size uint32) {
 	return number, binary.LittleEndian.Uint32(r[4:])
 }
 
-// formLabels caches the decoded labels of forms, by form number.
-type formLabels struct{ decoded [][]store.Label }
+// formLabels caches the decoded labels of forms.
+type formLabels struct {
+	decoded    [][]store.Label // by form number
+	isUnneeded bool            // no form has a label that the caller needs, so none is decoded
+}
 
 // decodeForm returns the kind and the labels of a form. The labels must not be changed.
 func (c *formLabels) decodeForm(s *snapshot, number int) (store.Kind, []store.Label) {
 	forms := s.entryForms().texts
+	text := forms[number]
+	if c.isUnneeded {
+		return formKind(text), nil
+	}
 	if c.decoded == nil {
 		c.decoded = make([][]store.Label, len(forms))
 	}
-	text := forms[number]
 	if c.decoded[number] == nil && len(text) > 1 {
 		labels, err := appendFormLabels(nil, text)
 		if err != nil {
