@@ -36,6 +36,26 @@ func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string)
 	if err != nil {
 		return nil, err
 	}
+	return sortCounts(n), nil
+}
+
+// CountInMemory is like CountValues for all entries of a memory. If the memory has an index, it reads no entries. It
+// leaves out labels with the omitted keys.
+func CountInMemory(ctx context.Context, m *oxbow.Memory, key string, omitted ...string) ([]Count, error) {
+	isWanted := func(k string) bool { return (key == "" || k == key) && !slices.Contains(omitted, k) }
+	n, ok, err := m.LabelCounts(ctx, isWanted)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return sortCounts(n), nil
+	}
+	cs, err := CountValues(ctx, m.Store(), oxbow.Filter{}, key)
+	return slices.DeleteFunc(cs, func(c Count) bool { return !isWanted(c.Label.Key) }), err
+}
+
+// sortCounts sorts the numbers of entries by key, then by falling number, then by value.
+func sortCounts(n map[oxbow.Label]int) []Count {
 	cs := make([]Count, 0, len(n))
 	for l, k := range n {
 		cs = append(cs, Count{l, k})
@@ -44,7 +64,7 @@ func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string)
 		return cmp.Or(strings.Compare(a.Label.Key, b.Label.Key), cmp.Compare(b.Entries, a.Entries),
 			strings.Compare(a.Label.Value, b.Label.Value))
 	})
-	return cs, nil
+	return cs
 }
 
 // countAllKeys returns, for each label, the number of entries that match the filter.

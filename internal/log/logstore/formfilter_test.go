@@ -5,6 +5,7 @@ package logstore
 import (
 	"errors"
 	"fmt"
+	"maps"
 	mathrand "math/rand/v2"
 	"slices"
 	"testing"
@@ -79,6 +80,7 @@ func TestFormFilters(t *testing.T) {
 			t.Errorf("seed %d: no entry is in a snapshot", seed)
 		}
 		compareFormFilters(t, d, r, seed)
+		compareFormCounts(t, d, seed)
 		if rep, err := d.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
 			t.Errorf("seed %d: Check = %v, %v", seed, rep.Problems, err)
 		}
@@ -126,5 +128,28 @@ func compareFormFilters(t *testing.T, d *DB, r *mathrand.Rand, seed uint64) {
 				len(want),
 			)
 		}
+	}
+}
+
+// compareFormCounts compares the numbers of entries with labels with a scan of all entries.
+func compareFormCounts(t *testing.T, d *DB, seed uint64) {
+	t.Helper()
+	for _, key := range []string{"project", "tag", "pinned", store.LabelConfidence, "taint"} {
+		want := map[string]int{}
+		for e, err := range d.Entries(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range e.Values(key) {
+				want[value]++
+			}
+		}
+		got, ok, err := d.CountFormLabels(t.Context(), key)
+		if !ok || err != nil || !maps.Equal(got, want) {
+			t.Errorf("seed %d: CountFormLabels(%s) = %v, %v, %v, want %v", seed, key, got, ok, err, want)
+		}
+	}
+	if _, ok, err := d.CountFormLabels(t.Context(), "other"); ok || err != nil {
+		t.Errorf("CountFormLabels of a key that snapshots do not have: %v, %v", ok, err)
 	}
 }

@@ -4,10 +4,12 @@ package logstore
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/log/keydir"
@@ -99,6 +101,71 @@ func (st *state) computeSummary() *entrySummary {
 		s.addEntry(e, 1)
 	}
 	return s
+}
+
+// CountFormLabels returns the number of entries for each value of a label key. It returns false if snapshots do not
+// have the labels with this key. It reads no entries.
+func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string]int, ok bool, err error) {
+	if !slices.Contains(snapshotLabelKeys, key) {
+		return nil, false, nil
+	}
+	err = d.withState(ctx, func(st *state) { counts = st.countFormLabels(key) })
+	return counts, true, err
+}
+
+// countFormLabels returns the number of entries for each value of a label key that snapshots have.
+func (st *state) countFormLabels(key string) map[string]int {
+	counts := map[string]int{}
+	for _, e := range st.changedByID {
+		for _, value := range e.Values(key) {
+			counts[value]++
+		}
+	}
+	if st.base == nil {
+		return counts
+	}
+	forms := st.base.entryForms()
+	if !forms.mayHaveLabel(key) {
+		return counts
+	}
+	var labels []store.Label
+	for number, n := range st.countForms() {
+		text := forms.texts[number]
+		if n == 0 || !strings.Contains(text, key) {
+			continue
+		}
+		var err error
+		labels, err = appendFormLabels(labels[:0], text)
+		if err != nil {
+			st.base.recordError(err)
+		}
+		for _, l := range labels {
+			if l.Key == key {
+				counts[l.Value] += n
+			}
+		}
+	}
+	return counts
+}
+
+// countForms returns the number of the snapshot's entries with each form, by form number. Entries that were changed
+// after the snapshot are not counted.
+func (st *state) countForms() []int {
+	counts := make([]int, len(st.base.entryForms().texts))
+	row := 0
+	st.base.tables.EachCachedPage(sectionHeads, func(heads []byte) {
+		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionHeads]:] {
+			number := int(binary.LittleEndian.Uint32(heads))
+			switch {
+			case number >= len(counts):
+				st.base.recordFormError(row)
+			case !st.hiddenRows.hasBit(row):
+				counts[number]++
+			}
+			row++
+		}
+	})
+	return counts
 }
 
 // SummarizeEntries computes the statistics of entries by reading all of them.

@@ -192,9 +192,20 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 // KeywordValues yields the values that documents have for a key of [Keyword].
 func (v *View) KeywordValues(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		for value := range v.KeywordCounts(key) {
+			if !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// KeywordCounts yields the values that documents have for a key, and the number of documents with each.
+func (v *View) KeywordCounts(key string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
 		prefix := Keyword(key, "")
-		for t := range v.stats.TermsWithPrefix(prefix) {
-			if !yield(t[len(prefix):]) {
+		for t, df := range v.stats.TermsWithPrefix(prefix) {
+			if !yield(t[len(prefix):], df) {
 				return
 			}
 		}

@@ -100,20 +100,33 @@ func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut,
 	if err != nil {
 		return LabelsOut{}, err
 	}
-	cs, err := label.CountValues(ctx, m.Store(), f, in.Key)
+	// Programs set file hashes for their own use. Therefore these labels are listed only if the caller asks for their
+	// key.
+	var omitted []string
+	if in.Key == "" {
+		omitted = []string{oxbow.LabelFileBlob}
+	}
+	cs, err := countLabels(ctx, m, f, in.Key, omitted)
 	if err != nil {
 		return LabelsOut{}, fmt.Errorf("counting labels: %w", err)
 	}
-	kept := cs[:0]
-	for _, c := range cs {
-		// Programs set file hashes for their own use. Therefore these labels are listed only if the caller asks for
-		// their key.
-		isListed := in.Key == "" && c.Label.Key != oxbow.LabelFileBlob
-		if isListed || c.Label.Key == in.Key {
-			kept = append(kept, c)
-		}
+	return LabelsOut{makeLabelCounts(cs)}, nil
+}
+
+// countLabels counts the labels of the entries that match the filter, with the key if the key is not empty. It leaves
+// out labels with the omitted keys.
+func countLabels(
+	ctx context.Context,
+	m *oxbow.Memory,
+	f oxbow.Filter,
+	key string,
+	omitted []string,
+) ([]label.Count, error) {
+	if f.IsZero() {
+		return label.CountInMemory(ctx, m, key, omitted...)
 	}
-	return LabelsOut{makeLabelCounts(kept)}, nil
+	cs, err := label.CountValues(ctx, m.Store(), f, key)
+	return slices.DeleteFunc(cs, func(c label.Count) bool { return slices.Contains(omitted, c.Label.Key) }), err
 }
 
 // EditLabelsIn is the argument of AddLabels and RemoveLabels.
@@ -348,7 +361,7 @@ func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLab
 	if err != nil {
 		return out, err
 	}
-	cs, err := label.CountValues(ctx, m, oxbow.Filter{}, "")
+	cs, err := label.CountInMemory(ctx, m, "")
 	if err != nil {
 		return out, fmt.Errorf("counting labels: %w", err)
 	}

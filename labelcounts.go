@@ -1,0 +1,59 @@
+// This file counts labels without reading entries.
+
+package oxbow
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+)
+
+// LabelCounts returns the number of entries for each label whose key isWanted accepts. It reads the index and the
+// snapshot, and no entries. ok is false if this is not possible, because the memory has no index yet, is not a log
+// alone, uses [RankSeed], or has labels with a wanted key whose values are not in the index. The caller must then read
+// the entries.
+func (m *Memory) LabelCounts(
+	ctx context.Context,
+	isWanted func(key string) bool,
+) (counts map[Label]int, ok bool, err error) {
+	d, isLog := m.store.(*logstore.DB)
+	hasIndex := m.searcher.Load() != nil || m.hasIndexFile()
+	hasKeywords := cmp.Or(m.opts.Ranking, RankOxbow) == RankOxbow // the index of the other ranking has only words
+	if !isLog || !hasIndex || !hasKeywords {
+		return nil, false, nil
+	}
+	for v, err := range m.views(ctx, Query{}) {
+		if err != nil {
+			return nil, false, err
+		}
+		counts = map[Label]int{}
+		for key := range v.KeywordCounts("has") {
+			if !isWanted(key) {
+				continue
+			}
+			values, ok, err := v.countLabelValues(ctx, d, key)
+			if err != nil || !ok {
+				return nil, false, err
+			}
+			for value, n := range values {
+				counts[Label{Key: key, Value: value}] = n
+			}
+		}
+	}
+	return counts, true, nil
+}
+
+// countLabelValues returns the number of entries for each value of a label key. ok is false if neither the index nor
+// the log's snapshot has the values.
+func (v *rankedView) countLabelValues(
+	ctx context.Context,
+	d *logstore.DB,
+	key string,
+) (counts map[string]int, ok bool, err error) {
+	if !isKeywordKey(key) {
+		return d.CountFormLabels(ctx, key)
+	}
+	return maps.Collect(v.KeywordCounts(key)), true, nil
+}
