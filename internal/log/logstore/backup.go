@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
@@ -49,6 +50,34 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 		rep.Bytes, err = log.WriteTo(w)
 	}
 	return rep, d.describeError(err)
+}
+
+// VerifyFile reads the whole log in the file with this path and verifies it. It needs less memory than opening the
+// store, because it keeps no entries. Damage is returned as a problem in the report. If the file does not exist, the
+// error matches [fs.ErrNotExist]. Nobody may write to the file meanwhile.
+func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport, error) {
+	opts := o.withDefaults()
+	rep := store.CheckReport{Path: path}
+	fsys, name, done, err := fsForPath(path, opts)
+	if err != nil {
+		return rep, err
+	}
+	defer done()
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, currentState: currentState{st: newState()}}
+	log, err := d.openVerifiedLog()
+	var damaged *store.CorruptError
+	if errors.As(err, &damaged) {
+		rep.Damaged, rep.Problems = true, []store.Problem{damageProblem(damaged)}
+		return rep, nil
+	}
+	if err != nil {
+		return rep, err
+	}
+	defer log.Close()
+	if !log.Exists() {
+		return rep, fmt.Errorf("verifying %s: %w", path, fs.ErrNotExist)
+	}
+	return d.checkLog(ctx, log, wal.LockMeta{}, &comparingReplay{newVersionState(log, 0), nil})
 }
 
 // openForCopy opens a second reader of the log with open. The reader sees a single state of the store, because a log

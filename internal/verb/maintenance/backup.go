@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/tree/backup"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -150,7 +151,8 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	if out.Encrypted {
 		return out, nil
 	}
-	r, err := checkStoreFile(ctx, w, in.File)
+	options := logstore.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, ReadOnly: true}
+	r, err := logstore.VerifyFile(ctx, in.File, options)
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
 	}
