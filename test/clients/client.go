@@ -1,5 +1,4 @@
-// This file describes the clients under test, including how a client is installed, and how a client
-// is run without a person.
+// This file describes the clients that the tests run: how to install a client, and how to run it without a person.
 
 package clients
 
@@ -12,25 +11,27 @@ import (
 	"strings"
 )
 
-// client is a client at the version with which the tests were run.
+// client describes a client, at the version with which the tests were last run.
 type client struct {
-	name, install string // name of the program, and the npm package
-	script        string // path below node_modules of a script for node ("" if the program runs by itself)
+	name, install string // name of the program, and the npm packages to install
+	script        string // path of the script that node runs, below node_modules ("" if the program runs without node)
 	tool          func(tool string, input map[string]any) call
 
-	// prepare writes the files that the client needs to use the model at a URL, and returns
-	// environment variables.
+	// prepare writes the files with which the client uses the model at url. It returns environment variables for the
+	// client.
 	prepare func(home, url string) ([]string, error)
-	run     []string // arguments before the prompt
-	resume  []string // arguments after run that continue the last session
+	run     []string // arguments that come before the prompt
+	resume  []string // arguments that follow those in run if the client continues its last session
 
-	shell func(command string) call // call of the client's own tool for running a command
-	free  []string                  // arguments after run that allow all tools without asking
+	shell func(command string) call // returns a call of the client's own tool that runs a command
+	free  []string                  // arguments that follow those in run if all tools are allowed
 
-	agent, agentEnds call // call that starts a sub-agent, and call that ends it; without a name if not tested
+	// call that starts a sub-agent, and the call that ends it (without a name if sub-agents are not tested)
+	agent, agentEnds call
 }
 
-// shellTool returns a function that builds calls of the named tool for running commands.
+// shellTool returns a function that makes calls of the tool with this name. The tool runs a command. more contains
+// further arguments of the tool.
 func shellTool(name string, more object) func(command string) call {
 	return func(command string) call {
 		input := object{"command": command}
@@ -39,12 +40,13 @@ func shellTool(name string, more object) func(command string) call {
 	}
 }
 
-// prefixedCalls returns a function that builds calls of tools whose names have a prefix.
+// prefixedCalls returns a function that makes calls of oxbow's tools. In this client, the names of these tools begin
+// with prefix.
 func prefixedCalls(prefix string) func(string, map[string]any) call {
 	return func(tool string, input map[string]any) call { return call{Name: prefix + tool, Input: input} }
 }
 
-// task is the task of a sub-agent. If a person asked it, the memory would have an answer.
+// task is the prompt of a sub-agent. For the same prompt of a person, hooks would show a note.
 const task = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var clients = []client{
@@ -144,8 +146,8 @@ enabled = false
 		[]string{"--approval-mode", "yolo"}, call{}, call{}},
 }
 
-// runArguments returns the arguments for a run with a prompt. If resumes is set, the run
-// continues the last session. If run ends in -p, the prompt follows it at the end.
+// runArguments returns the arguments for a run with this prompt. If free is true, they allow all tools. If resumes is
+// true, the run continues the last session. An option -p at the end of c.run stays directly before the prompt.
 func (c *client) runArguments(prompt string, free, resumes bool) []string {
 	run, prints := c.run, ""
 	if run[len(run)-1] == "-p" {
@@ -164,8 +166,8 @@ func (c *client) runArguments(prompt string, free, resumes bool) []string {
 	return append(args, prompt)
 }
 
-// command returns the command line of a client that is installed below dir, or nil if it is
-// not.
+// command returns the command line that starts the client. The client must be installed below dir; otherwise the
+// result is nil.
 func (c *client) command(dir string) []string {
 	modules := filepath.Join(dir, c.name, "node_modules")
 	argv := []string{filepath.Join(modules, ".bin", c.name)}
@@ -178,7 +180,7 @@ func (c *client) command(dir string) []string {
 	return argv
 }
 
-// hint says how to install a client.
+// hint returns advice on how to install the client.
 func (c *client) hint(dir string) string {
 	if dir == "" {
 		dir = "$" + clientsEnv
@@ -187,11 +189,11 @@ func (c *client) hint(dir string) string {
 		" set to that directory"
 }
 
-// clientsEnv is the environment variable with the directory of the installed clients.
+// clientsEnv is the environment variable that names the directory in which clients are installed.
 const clientsEnv = "OXBOW_CLIENTS"
 
-// isRequired reports whether OXBOW_REQUIRE contains the client's name. The value "all" does
-// not include clients, because they are large and have to be downloaded.
+// isRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. Its value "all" does not mean
+// clients, because they are large and have to be downloaded.
 func isRequired(name string) bool {
 	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {
 		if strings.TrimSpace(n) == name {

@@ -1,4 +1,5 @@
-// Each client remembers, recalls and is kept, after oxbow setup and nothing else.
+// This file tests that each client uses oxbow after a single call of oxbow setup: its model can write and read
+// entries, and its session is recorded.
 
 package clients
 
@@ -18,7 +19,7 @@ import (
 
 const sentence = "We ship on Tuesdays, never on Fridays."
 
-// oxbow builds the program.
+// oxbow builds the program oxbow and returns its path.
 func oxbow(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "oxbow")
@@ -30,7 +31,8 @@ func oxbow(t *testing.T) string {
 
 func TestClients(t *testing.T) { eachClient(t, accept) }
 
-// eachClient runs a test with each client that is there: its command, and its modules.
+// eachClient calls test for each client that is installed. argv is the command line of the client, program is the path
+// of oxbow, and modules is the directory node_modules of the client.
 func eachClient(all *testing.T, test func(t *testing.T, c *client, argv []string, program, modules string)) {
 	dir, program := os.Getenv(clientsEnv), ""
 	for _, c := range clients {
@@ -49,7 +51,7 @@ func eachClient(all *testing.T, test func(t *testing.T, c *client, argv []string
 	}
 }
 
-// person has a new home, a project, and a client that is set up.
+// person is somebody who has a new home directory, a project, and a client.
 type person struct {
 	t             *testing.T
 	home, project string
@@ -72,7 +74,7 @@ func newPersonWithoutSetup(t *testing.T, c *client, program, modules, url string
 	}
 	p.env = append([]string{"HOME=" + p.home, "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) +
 		os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}, more...)
-	if c.name == "opencode" { // it would ask npm for its own plug-in package
+	if c.name == "opencode" { // Otherwise opencode would download its plug-in package from npm.
 		if err := os.Symlink(modules, filepath.Join(p.home, ".config", "opencode", "node_modules")); err != nil {
 			t.Fatal(err)
 		}
@@ -88,15 +90,15 @@ func newPersonWithoutSetup(t *testing.T, c *client, program, modules, url string
 	return p
 }
 
-// run runs a command in the project, and returns what it prints.
+// run runs a command in the project. It returns what the command prints to standard output and standard error. A
+// command that fails ends the test.
 func (p *person) run(argv ...string) string {
 	p.t.Helper()
 	out, said := p.runApart(argv...)
 	return out + said
 }
 
-// runApart runs a command in the project, and returns what it prints to standard output
-// and to standard error.
+// runApart is like run, but returns standard output and standard error separately.
 func (p *person) runApart(argv ...string) (out, said string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
@@ -113,8 +115,8 @@ func (p *person) runApart(argv ...string) (out, said string) {
 	return stdout.String(), stderr.String()
 }
 
-// accept sets a client up in a new home, runs it once, checks what is there, and
-// takes oxbow out.
+// accept sets up a client in a new home and runs it once. It checks what the model got and what is recorded. Then it
+// removes oxbow from the client and checks that nothing is left.
 func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: marker, steps: []step{
 		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
@@ -151,7 +153,7 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 			t.Errorf("the archive has %s %d times, want %d:\n%s", want, got, times, tail([]byte(kept)))
 		}
 	}
-	// What the hooks reported and what the client kept are the same turn.
+	// The hooks and the client's own files record the same turn, so an import must add nothing.
 	p.run(program, "session", "import", "all")
 	if again := p.run(program, "session", "list", "--json"); again != out {
 		t.Errorf("an import changed the archive:\n%s\nwas\n%s", again, out)
@@ -160,7 +162,7 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	leftBehind(t, p.home, program)
 }
 
-// onlySession returns the identifier of the only session in the archive.
+// onlySession returns the identifier of the session in the archive. It ends the test if there is not exactly one.
 func (p *person) onlySession(program string) string {
 	p.t.Helper()
 	var archive struct{ Sessions []struct{ Session string } }
@@ -171,7 +173,7 @@ func (p *person) onlySession(program string) string {
 	return archive.Sessions[0].Session
 }
 
-// leftBehind looks for the program in what clients are configured by.
+// leftBehind fails the test if a configuration file below the home directory still contains the path of the program.
 func leftBehind(t *testing.T, home, program string) {
 	t.Helper()
 	err := filepath.WalkDir(home, func(p string, d os.DirEntry, err error) error {
@@ -191,7 +193,8 @@ func leftBehind(t *testing.T, home, program string) {
 	}
 	files, _ := os.ReadDir(filepath.Join(home, ".config", "oxbow"))
 	for _, file := range files {
-		if file.Name() != "trusted.began" { // when the record of trusted homes began, which setup does not undo
+		// The file says when oxbow began to record trusted homes. Setup does not remove it.
+		if file.Name() != "trusted.began" {
 			t.Errorf("%q is left in the configuration directory", file)
 		}
 	}

@@ -1,4 +1,4 @@
-// This file tests that a client without a person uses the tools of each layout, also those that write.
+// This file tests that the tools of each layout work in a client that runs without a person.
 
 package clients
 
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// layoutCalls contains for each layout calls of its tools: all that write, and then the one that recalls.
-// start is a text with which sessions start in the layout.
+// layoutCalls lists calls of tools for each layout: first all tools that write, and then a tool that finds what was
+// written. start is a part of the text that the model gets at the start of a session.
 var layoutCalls = []struct {
 	layout, start string
 	steps         []step
@@ -36,7 +36,7 @@ var layoutCalls = []struct {
 		{tool: "update_world", input: object{"topic": "rack", "content": "The rack is in room 4."}},
 		{tool: "search_memory", input: object{"query": "tuesdays"}},
 	}},
-	{"clawft", "", []step{ // an empty memory starts with nothing
+	{"clawft", "", []step{ // A session with an empty memory starts without a text.
 		{tool: "memory_write", input: object{"content": sentence}},
 		{tool: "memory_read", input: object{"query": "tuesdays"}},
 	}},
@@ -47,8 +47,8 @@ var layoutCalls = []struct {
 	}},
 }
 
-// TestLayouts sets Claude Code up for a home of each layout. It runs without a person, so a tool that setup
-// did not approve is refused.
+// TestLayouts sets up Claude Code for a home of each layout, and calls the tools. No person can approve a tool, so the
+// client refuses a tool that setup did not approve.
 func TestLayouts(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
 		if c.name != "claude" {
@@ -81,7 +81,7 @@ func TestLayouts(t *testing.T) {
 	})
 }
 
-// contains reports whether a file below the directory's memory contains the text.
+// contains reports whether a file in the directory memory below home contains the text.
 func contains(t *testing.T, home, text string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(home, "memory"), func(path string, d os.DirEntry, err error) error {

@@ -1,7 +1,7 @@
-// This file implements a model server that follows a script, with the APIs that clients use.
+// This file implements a server that plays a model. It follows a script, and speaks the APIs of all clients.
 
-// Package clients runs real agents' clients after "oxbow setup" against a scripted model on
-// this machine, and checks the session that oxbow recorded.
+// Package clients tests oxbow with real clients of agents. It sets them up by "oxbow setup" and runs them with a
+// scripted model on this machine. Then it checks the session that oxbow has recorded.
 package clients
 
 import (
@@ -13,46 +13,44 @@ import (
 	"sync"
 )
 
-// marker is contained in the prompt. Requests without it, for example for titles, get a
-// one-word answer.
+// marker is a part of each prompt of the tests. The model recognizes by it the requests of the main conversation.
+// Other requests, for example for a title, get a short answer.
 const marker = "[acceptance of oxbow]"
 
-// step is one tool call. After the last step, the model returns the last result as its
-// answer.
+// step is one tool call that the model makes. After the last step, the model ends the turn.
 type step struct {
-	tool  string // oxbow's tool ("" for the client's own tool for running a command)
+	tool  string // name of oxbow's tool ("" if shell or own is set)
 	input map[string]any
-	shell string // the command to run
-	own   *call  // a call of a different tool of the client
+	shell string // command that the client's own tool must run
+	own   *call  // call of another tool of the client
 }
 
-// model is a scripted model that makes the calls of its steps in order.
+// model is a server that plays a model. It makes the calls of its steps one after the other.
 type model struct {
 	steps []step
-	// returns the call by the name that the client uses for the tool
+	// name returns a call of oxbow's tool. The call contains the name that the tool has in the client.
 	name  func(tool string, input map[string]any) call
 	shell func(command string) call
 
-	mu       sync.Mutex // guards the following fields
-	marker   string     // text that identifies requests of the main conversation
-	requests []string   // bodies of the requests with the marker
-	// bodies of the requests that do not belong to the conversation, such as a sub-agent's requests
+	mu       sync.Mutex // mu guards the fields below.
+	marker   string     // text by which requests of the main conversation are recognized
+	requests []string   // bodies of the requests of the main conversation, the oldest first
+	// bodies of all other requests, such as those of a sub-agent
 	beside []string
-	task   string // text that identifies requests of a sub-agent
-	ends   call   // call with which a sub-agent ends
+	task   string // text by which requests of a sub-agent are recognized
+	ends   call   // call with which the model ends a sub-agent
 }
 
-// call is a tool call with the tool name that the client gave to the model.
+// call is a call of a tool. The name is the one by which the client has offered the tool to the model.
 type call struct {
 	Namespace, Name string
 	Input           map[string]any
 }
 
-// api describes one of the APIs: how to count tool results in a request, and how to write an
-// answer.
+// api describes one API for models: how tool results in a request are counted, and how an answer is written.
 type api struct {
-	path  string // text that the path of a request contains
-	count string // text that occurs once in the body for each tool result
+	path  string // text in the path of each request
+	count string // text that occurs in the body once for each tool result
 	write func(w io.Writer, n int, text string, c *call)
 }
 
@@ -90,7 +88,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// answer sends a stream of events. For a Gemini request without streaming, it sends a single
+// answer sends the events as a stream. If a request for Gemini wants no stream, answer sends the only event as a JSON
 // object.
 func answer(w http.ResponseWriter, r *http.Request, body, events string) {
 	if strings.HasSuffix(r.URL.Path, ":generateContent") {
@@ -102,7 +100,8 @@ func answer(w http.ResponseWriter, r *http.Request, body, events string) {
 	_, _ = io.WriteString(w, events)
 }
 
-// next returns the next text and the next call for the conversation of a request.
+// next records the body of a request, and returns the answer: a text, and a tool call or nil. In the main
+// conversation, the number of tool results in the body determines the step.
 func (m *model) next(body, result string) (string, *call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,14 +129,14 @@ func (m *model) next(body, result string) (string, *call) {
 	return fmt.Sprintf("step %d", n+1), &c
 }
 
-// reset drops the recorded requests and sets a new marker.
+// reset forgets the recorded requests. From now on, requests with this marker belong to the main conversation.
 func (m *model) reset(marker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.marker, m.requests = marker, nil
 }
 
-// last returns the body of the last request, or "".
+// last returns the body of the last request of the main conversation, or "" if there is none.
 func (m *model) last() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,11 +148,11 @@ func (m *model) last() string {
 
 type object = map[string]any
 
-// event writes one event of a stream.
+// event writes one event of a stream. An API without names of events passes "".
 func event(w io.Writer, name string, data any) {
 	b, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // cannot happen with the values in this file
+		panic(err) // All values in this file can be encoded.
 	}
 	if name != "" {
 		fmt.Fprintf(w, "event: %s\n", name)

@@ -1,4 +1,4 @@
-// Each client with oxbow as its plug-in: alone, and beside oxbow setup.
+// This file tests each client with oxbow as a plug-in of the client, first without oxbow setup and then with it.
 
 package clients
 
@@ -12,13 +12,15 @@ import (
 	"testing"
 )
 
-// plugin says how a client installs a plug-in, and what is then different.
+// plugin describes how a client installs a plug-in, and how the client then differs.
 type plugin struct {
-	// install returns the arguments of the commands that install the plug-in. bundle is its
-	// directory in the repository.
+	// install returns the commands that install the plug-in, without the name of the client. bundle is the directory
+	// of the plug-in in the repository.
 	install func(repository, bundle string) [][]string
-	tool    func(tool string, input map[string]any) call // nil if the tools have the same names
-	run     []string                                     // arguments that let oxbow's tools and hooks run without asking
+	// makes calls of oxbow's tools (nil if they have the same names as without the plug-in)
+	tool func(tool string, input map[string]any) call
+	// arguments with which the client runs oxbow's tools and hooks without asking
+	run []string
 }
 
 var plugins = map[string]plugin{
@@ -50,10 +52,10 @@ var plugins = map[string]plugin{
 		install: func(_, bundle string) [][]string { return [][]string{{"plugin", "install", bundle}} },
 		run:     []string{"--allow-all-tools", "--allow-all-paths"},
 	},
-	"opencode": {install: func(string, string) [][]string { return nil }}, // its configuration names the plug-in
+	"opencode": {install: func(string, string) [][]string { return nil }}, // A configuration file names the plug-in.
 }
 
-// installPlugin installs the plug-in that the repository has for the client.
+// installPlugin installs the plug-in for the client from this repository.
 func (p *person) installPlugin(c *client, argv []string) {
 	p.t.Helper()
 	repository, err := filepath.Abs("../..")
@@ -82,12 +84,12 @@ func (p *person) installPlugin(c *client, argv []string) {
 	}
 }
 
-// withPlugin returns the client as it is run with the plug-in.
+// withPlugin returns a copy of the client that runs with the plug-in.
 func withPlugin(c *client) *client {
 	with := *c
 	with.free = append(slices.Clone(c.free), plugins[c.name].run...)
 	if c.name == "codex" || c.name == "gemini" || c.name == "qwen" || c.name == "copilot" {
-		with.free = plugins[c.name].run // it contains what c.free has
+		with.free = plugins[c.name].run // These arguments contain those in c.free.
 	}
 	if tool := plugins[c.name].tool; tool != nil {
 		with.tool = tool
@@ -101,8 +103,8 @@ func TestPlugins(t *testing.T) {
 	})
 }
 
-// pluginAlone checks that the model can use the memory and is given it, and that the session is
-// kept, without oxbow setup.
+// pluginAlone installs the plug-in without oxbow setup. The model must be able to use the memory and must get its
+// texts, and the session must be recorded.
 func pluginAlone(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{
 		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
@@ -130,8 +132,8 @@ func TestPluginBesideSetup(t *testing.T) {
 	})
 }
 
-// pluginBesideSetup checks that each block is shown once and each call is kept once if a person
-// has both the plug-in and oxbow setup.
+// pluginBesideSetup installs the plug-in and also calls oxbow setup. Each text must still be shown once, and each call
+// must be recorded once.
 func pluginBesideSetup(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{{shell: "echo once"}}}
 	s := httptest.NewServer(m)
@@ -146,8 +148,8 @@ func pluginBesideSetup(t *testing.T, c *client, argv []string, program, modules 
 	p.checkKeptOnce(program, c.name)
 }
 
-// checkKeptOnce checks that the archive has one session of the client, with its prompt and its
-// command once each.
+// checkKeptOnce checks that the archive contains one session, that it belongs to the client, and that its prompt and
+// its command are recorded once.
 func (p *person) checkKeptOnce(program, client string) {
 	p.t.Helper()
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")

@@ -1,5 +1,5 @@
-// What hooks put before a prompt stands in the request once, and nothing follows an
-// acknowledgement.
+// This file tests what hooks show with a prompt. A request must contain the shown sentence once. With a prompt that
+// only says thanks, hooks show nothing.
 
 package clients
 
@@ -17,27 +17,28 @@ const (
 	thanks = "Thanks, that was all."
 )
 
-// subjects are those of notes that have nothing to do with the question.
+// subjects are the subjects of notes that have nothing to do with the question.
 var subjects = []string{"kitchen", "queue", "crane", "invoice", "garden", "parser", "camera", "bicycle", "piano",
 	"winter", "library", "harvest", "compass", "printer", "marathon",
 	"wardrobe", "telescope", "bakery", "passport", "aquarium"}
 
 func TestPrompts(t *testing.T) { eachClient(t, prompts) }
 
-// prompts puts a question that the memory answers to a client, and an acknowledgement
-// in another session.
+// prompts runs two sessions of a client. In one, the person asks a question that a note answers. In the other, the
+// person only says thanks.
 func prompts(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: asks}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run(program, "remember", "ferry", ferry)
-	for i := range 3 * len(subjects) { // shorter and newer, they leave it no room where a session begins
+	// These notes are newer and shorter, so the start of a session has no room for the note about the ferry.
+	for i := range 3 * len(subjects) {
 		s := subjects[i%len(subjects)]
 		p.run(program, "remember", fmt.Sprint(s, i), fmt.Sprintf("The %s is on plan %d.", s, i))
 	}
-	// The floor of a memory is calibrated by now, or within the short time that a hook has, which
-	// a busy machine exceeds.
+	// This call calibrates how strong a match must be. A hook has only a short time for this, which may not suffice on
+	// a busy machine.
 	if out := p.run(program, "inject", asks); !strings.Contains(out, "pier nine, at dawn") {
 		t.Errorf("oxbow inject shows %q", out)
 	}

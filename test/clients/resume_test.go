@@ -1,5 +1,5 @@
-// One session of six runs, each of which resumes it: what oxbow says comes once, what it
-// keeps is true, and the person's prompts stay in the conversation.
+// This file tests a session that is resumed in each of six runs. In every request, the model must get oxbow's text
+// once and all prompts of the person. The archive must record each event once.
 
 package clients
 
@@ -15,15 +15,16 @@ import (
 
 const turns = 6
 
-// look fails until the file is there, and prints its exit status, so that the model sees it in every
-// client. It takes longer than what comes after it, so that the end of the first run is nearer to the
-// begin of the second than to its own.
+// look is a command that fails until a file exists. It prints its exit status, so that the model sees the status in
+// every client. The command takes a second. So the end of the first call is closer to the beginning of the second call
+// than to its own beginning, which must not confuse the archive.
 const look = `sleep 1; code=0; cat gone.txt || code=3; echo "look ended with $code"; exit $code`
 
-// lookStatus matches the output of look in the body of a request.
+// lookStatus matches what look prints, in the body of a request.
 var lookStatus = regexp.MustCompile(`look ended with ([0-9]+)`)
 
-// block matches a block of oxbow in the body of a request, in which "<" is escaped.
+// block matches a text of oxbow in the body of a request. It begins and ends with the name of a tag, because "<" is
+// escaped there.
 var block = regexp.MustCompile(`oxbow-memory.*?oxbow-memory`)
 
 func TestResume(t *testing.T) {
@@ -71,9 +72,9 @@ func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 	p.checkLedger(program, c.name)
 }
 
-// resumesAfterAnswer resumes a session in which oxbow answered a prompt. The client keeps that answer with the
-// prompt. Then the note becomes one with which sessions start, and the question is asked again: each request
-// contains the sentence of the note once.
+// resumesAfterAnswer resumes a session in which oxbow showed a note with a prompt. The client keeps the note with that
+// prompt. Then the note is pinned, so that it belongs to the start of each session, and the person asks again. Each
+// request must still contain the sentence of the note once.
 func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: marker}
 	s := httptest.NewServer(m)
@@ -81,11 +82,13 @@ func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ferry", ferry)
-	for i := range 3 * len(subjects) { // newer notes, so that the start has no room for the note
+	// These notes are newer, so the start of the session has no room for the note about the ferry.
+	for i := range 3 * len(subjects) {
 		s := subjects[i%len(subjects)]
 		p.run(program, "remember", fmt.Sprint(s, i), fmt.Sprintf("The %s is on plan %d.", s, i))
 	}
-	p.run(program, "inject", asks) // calibrates the floor, for which a hook on a busy machine has too little time
+	// This call calibrates how strong a match must be. A hook on a busy machine has too little time for it.
+	p.run(program, "inject", asks)
 
 	again := asks + " Please look again."
 	for n, prompt := range []string{asks, again, thanks} {
@@ -108,13 +111,15 @@ func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules
 	}
 }
 
-// noteLine matches a sentence of a note in a block: what follows the name, the date and the author.
+// noteLine matches the line of a note in a block. The submatch is the sentence, which follows the name, the date and
+// the author.
 var noteLine = regexp.MustCompile(`- [^\n:]+[0-9]{4}-[0-9]{2}-[0-9]{2}[^\n:]*: ([^\n]+)`)
 
-// noteLines returns the sentences of notes that the blocks of a request contain.
+// noteLines returns the sentences of all notes in the blocks of a request. Sentences that occur twice are returned
+// twice.
 func noteLines(body string) (lines []string) {
 	for _, text := range block.FindAllString(body, -1) {
-		// Newlines are escaped in the JSON of the request, and twice if a client puts JSON into its prompt.
+		// The JSON of the request escapes newlines. It escapes them twice if a client puts JSON into the prompt.
 		text = strings.NewReplacer(`\\n`, "\n", `\n`, "\n").Replace(text)
 		for _, match := range noteLine.FindAllStringSubmatch(text, -1) {
 			lines = append(lines, strings.Trim(match[1], ` \"`))
@@ -123,7 +128,7 @@ func noteLines(body string) (lines []string) {
 	return lines
 }
 
-// shownTimes returns how often the blocks of a request contain a sentence.
+// shownTimes returns how often the sentence occurs in the blocks of a request.
 func shownTimes(body, sentence string) (times int) {
 	for _, text := range block.FindAllString(body, -1) {
 		times += strings.Count(text, sentence)
@@ -131,8 +136,8 @@ func shownTimes(body, sentence string) (times int) {
 	return times
 }
 
-// checkRepetitions checks that no block of a request repeats a note that a block of the same request has, with
-// other notes around it or not.
+// checkRepetitions fails the test if the blocks of a request contain the same sentence of a note twice. The blocks
+// themselves may differ.
 func checkRepetitions(t *testing.T, run, request int, body string) {
 	t.Helper()
 	lines := noteLines(body)
@@ -146,8 +151,8 @@ func checkRepetitions(t *testing.T, run, request int, body string) {
 
 func TestScopes(t *testing.T) { eachClient(t, scopes) }
 
-// scopes sets a client up for the user and for the project: what oxbow says comes once all
-// the same, and a command is kept once.
+// scopes sets up a client both for the user and for the project. Each request must still contain oxbow's text once,
+// and the archive must record the command once.
 func scopes(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{{shell: "echo once"}}}
 	s := httptest.NewServer(m)
@@ -165,9 +170,9 @@ func scopes(t *testing.T, c *client, argv []string, program, modules string) {
 	}
 }
 
-// conversation returns the requests that continue the conversation: those that offer the model its tools
-// and have a block. Clients also send requests for a title, without tools, and Qwen Code sends one for a
-// suggestion, without the block. A request that lost its block is noticed by the number of requests.
+// conversation returns those requests that offer tools to the model and contain a block. They continue the
+// conversation. The other requests ask for a title, without tools, or for a suggestion (Qwen Code), without a block.
+// If a request of the conversation lacks its block, the number of requests is wrong, so the tests notice it.
 func conversation(requests []string) []string {
 	var found []string
 	for _, body := range requests {
@@ -178,8 +183,8 @@ func conversation(requests []string) []string {
 	return found
 }
 
-// checkRequests checks the requests of run n: their number, that each contains exactly one block, and that
-// each contains the prompts of all runs so far outside of the block.
+// checkRequests checks the requests of run n. There must be want of them. Each must contain one block, and outside the
+// block the prompts of all runs so far.
 func checkRequests(t *testing.T, n int, requests, prompts []string, want int) {
 	t.Helper()
 	if len(requests) != want {
@@ -202,8 +207,9 @@ func checkRequests(t *testing.T, n int, requests, prompts []string, want int) {
 	}
 }
 
-// modelStatuses returns the exit statuses of look that the tool results of a request contain. Gemini CLI
-// repeats the output in each result, and no two runs of look in a row end with the same status.
+// modelStatuses returns the exit statuses of look in the tool results of a request. Gemini CLI repeats the output in
+// each result, so equal statuses in a row are returned once. Two calls of look in a row never end with the same
+// status.
 func modelStatuses(body string) []string {
 	var statuses []string
 	for _, match := range lookStatus.FindAllStringSubmatch(body, -1) {
@@ -212,8 +218,8 @@ func modelStatuses(body string) []string {
 	return slices.Compact(statuses)
 }
 
-// checkArchive checks that the archive has each prompt once, and the exit statuses of look that the model
-// saw.
+// checkArchive checks that the archive records each prompt once. The exit statuses of look in the archive must be
+// those that the model saw.
 func (p *person) checkArchive(program string, prompts, statuses []string) {
 	t := p.t
 	t.Helper()
@@ -266,11 +272,13 @@ func (p *person) checkArchive(program string, prompts, statuses []string) {
 	}
 }
 
-// checkLedger checks that each text that was put before the model is recorded, once.
+// checkLedger checks that the ledger of injections records each text once that the model got at the start of a
+// session.
 func (p *person) checkLedger(program, client string) {
 	p.t.Helper()
 	want := 1
-	if slices.Contains([]string{"opencode", "copilot", "qwen"}, client) { // they forget it at a resume
+	// These clients do not keep the text when they resume a session, so hooks show it again.
+	if slices.Contains([]string{"opencode", "copilot", "qwen"}, client) {
 		want = turns
 	}
 	if out := p.run(program, "injected", "--json", "--place", "start"); strings.Count(out, `"place":"start"`) != want {

@@ -1,4 +1,4 @@
-// This file tests that each client works without oxbow, if its program is gone or its memory is refused.
+// This file tests that each client still works if the program oxbow is missing or refuses its memory.
 
 package clients
 
@@ -12,8 +12,9 @@ import (
 
 func TestStarts(t *testing.T) { eachClient(t, startsWithoutMemory) }
 
-// startsWithoutMemory runs a client in a project with a home that others may write to, which is refused, and then
-// without the program that setup wrote into its files. Both times the model must get the prompt.
+// startsWithoutMemory runs a client twice. In the first run, oxbow refuses the home, because other users may write to
+// it. In the second run, the program that setup wrote into the client's files is missing. The model must get the
+// prompt both times.
 func startsWithoutMemory(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: marker}
 	s := httptest.NewServer(m)

@@ -1,5 +1,5 @@
-// A sub-agent of Gemini CLI is given nothing that is meant for the person's prompt, and what it
-// says is kept.
+// This file tests a sub-agent of Gemini CLI. Hooks must not show it texts that are meant for the person's prompt, and
+// the archive must record what it says.
 
 package clients
 
@@ -12,7 +12,7 @@ import (
 
 func TestSubagents(t *testing.T) { eachClient(t, subagents) }
 
-// subagents has the agent start a sub-agent.
+// subagents lets the model start a sub-agent, and checks its requests and its record in the archive.
 func subagents(t *testing.T, c *client, argv []string, program, modules string) {
 	if c.agent.Name == "" {
 		t.Skip("this client's sub-agents are covered by recorded reports")

@@ -1,4 +1,5 @@
-// The description of the HTTP API makes types that a program in TypeScript compiles with.
+// This file tests that TypeScript programs compile with the types that are generated from the description of the HTTP
+// API.
 
 package clients
 
@@ -9,7 +10,8 @@ import (
 	"testing"
 )
 
-// typedProgram uses the types of some routes, and twice wrongly.
+// typedProgram is a TypeScript program that uses the types of some routes. It uses two of them wrongly, and the
+// compiler must notice both.
 const typedProgram = `import type { components, operations, paths } from "./api";
 
 type Recall = operations["recall"]["responses"][200]["content"]["application/json"];

@@ -1,5 +1,5 @@
-// Package vectorstest is a server that computes vectors of texts for tests. A vector contains the
-// number of times that each word occurs, at a place that a hash of the word chooses.
+// Package vectorstest implements a server that computes vectors of texts, for tests. An element of a vector counts the
+// occurrences of the words that a hash assigns to it.
 package vectorstest
 
 import (
@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// Model is the name of the only model that the server has.
+// Model is the name of the only model of the server.
 const Model = "bag"
 
-// Bag returns the vector of a text: the number of occurrences of each word, at the index
-// that the word's hash determines. The vector is not normalized, so that clients must do it.
+// Bag returns the vector of a text. Each word adds 1 to the element that the word's hash determines. The vector is not
+// normalized, so clients must normalize it.
 func Bag(text string) []float32 {
 	v := make([]float32, 512)
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
@@ -30,12 +30,12 @@ func Bag(text string) []float32 {
 	return v
 }
 
-// Server is an embedding server.
+// Server is an HTTP server that computes vectors.
 type Server struct {
 	*httptest.Server
 
-	// Before, if not nil, is called for each request and may answer it. Its result reports whether
-	// it did. n is the number of the request, from 1.
+	// Before, if not nil, is called for each request and may answer it. It returns true if it has done so. n is the
+	// number of the request, from 1.
 	Before func(w http.ResponseWriter, n int) bool
 
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ type Server struct {
 	keys  []string
 }
 
-// NewServer starts a server that stops at the end of the test.
+// NewServer starts a server. The server stops at the end of the test.
 func NewServer(t testing.TB) *Server {
 	s := new(Server)
 	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
@@ -51,14 +51,14 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// Texts returns the texts of each request.
+// Texts returns a list for each request so far. The list contains the texts of the request.
 func (s *Server) Texts() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.texts)
 }
 
-// Batches returns the number of texts in each request.
+// Batches returns the number of texts in each request so far.
 func (s *Server) Batches() (ns []int) {
 	for _, texts := range s.Texts() {
 		ns = append(ns, len(texts))
@@ -66,7 +66,7 @@ func (s *Server) Batches() (ns []int) {
 	return ns
 }
 
-// Keys returns the Authorization header of each request.
+// Keys returns the header Authorization of each request so far.
 func (s *Server) Keys() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	var out struct {
 		Data []one `json:"data"`
 	}
-	for i, text := range slices.Backward(in.Input) { // the order of the answers is arbitrary, so use the reverse
+	// The API allows answers in any order, so this server reverses them.
+	for i, text := range slices.Backward(in.Input) {
 		out.Data = append(out.Data, one{i, Bag(text)})
 	}
 	_ = json.NewEncoder(w).Encode(out)

@@ -1,12 +1,12 @@
-// This file implements the campaign: the damage, the calls of verbs, and the checks.
+// This file implements the campaign: how it damages a file, which verbs it calls, and what it checks.
 
 // Package recovery damages memories and then follows the advice that oxbow gives.
 //
-// It damages stores that people have (plain, compacted, compacted and then written to, redacted), with and without a
-// snapshot, an index and a lock file next to them. The damage is at every position: a byte is changed, a range is
-// zeroed, or the file is truncated. For each damaged file, the campaign calls verbs of the command line: check, doctor
-// --full, list, get, remember, recover, recover --out and recover --replace. A verb on a damaged file is called a
-// combination. The campaign checks these guarantees:
+// It damages the kinds of stores that people have: plain, compacted, compacted and then written to, and redacted. A
+// snapshot, an index and a lock file may exist next to a store or be missing. The damage is at every position: a byte
+// is changed, a range is zeroed, or the file is truncated. For each damaged file, the campaign calls verbs of the
+// command line: check, doctor --full, list, get, remember, recover, recover --out and recover --replace. A call of a
+// verb on a damaged file is called a combination. The campaign checks these guarantees:
 //
 //   - check reports the damage, or the entries are unchanged.
 //   - list and get answer correctly or fail.
@@ -14,8 +14,8 @@
 //   - The commands that check prints lead to a sound memory with these entries in at most three steps, also after a
 //     remember.
 //
-// The expected records and entries are computed from the bytes of the sound file, by code of this
-// package and not of the store.
+// The campaign computes the expected records and entries from the bytes of the sound file. It uses code of this
+// package for this, and no code of the store.
 package recovery
 
 import (
@@ -34,19 +34,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// Tally counts the outcomes for damaged files.
+// Tally counts what happened to the damaged files.
 type Tally struct {
-	Files        int // damaged files
-	Combinations int // calls of verbs on damaged files
-	Harmless     int // files with unchanged entries
-	Traceless    int // files that lost their last changes without any trace
-	WentBack     int // files that lack changes that were written according to the lock file
-	Damaged      int // files with damage that check reported
-	Hopeless     int // files that cannot be recognized as memories any more
-	Lost         int // entries outside the damaged records that were not saved
+	Files        int // number of files that were damaged
+	Combinations int // number of calls of verbs on damaged files
+	Harmless     int // number of files whose entries did not change
+	Traceless    int // number of files that lost their last changes, although nothing shows the loss
+	WentBack     int // number of files that lack changes which were written according to the lock file
+	Damaged      int // number of files whose damage the verb check reported
+	Hopeless     int // number of files that nobody can recognize as memories any more
+	Lost         int // number of entries that were not saved although their records are undamaged
 }
 
-// Add adds the counts of u.
+// Add adds all counts of u to those of t.
 func (t *Tally) Add(u Tally) {
 	t.Files += u.Files
 	t.Combinations += u.Combinations
@@ -58,7 +58,7 @@ func (t *Tally) Add(u Tally) {
 	t.Lost += u.Lost
 }
 
-// Files derived from a store that may be next to it, as bits.
+// These bits stand for files that oxbow derives from a store and keeps next to it.
 const (
 	withSnapshot = 1 << iota
 	withIndex
@@ -66,11 +66,11 @@ const (
 	derivedSets
 )
 
-// Damage is a damage to a file.
+// Damage tells which bytes of a file are damaged, and how.
 type Damage struct {
-	Kind       string // "changed", "zeroed" or "cut"
-	Start, End int    // range of bytes
-	DerivedSet int    // set of derived files next to the file
+	Kind       string // what happens to the bytes: "changed", "zeroed" or "cut"
+	Start, End int    // offsets of the first damaged byte and of the byte after the last
+	DerivedSet int    // derived files that are next to the damaged file, as a sum of bits
 }
 
 func (d Damage) String() string {
@@ -78,8 +78,9 @@ func (d Damage) String() string {
 		d.DerivedSet&withSnapshot != 0, d.DerivedSet&withIndex != 0, d.DerivedSet&withLock != 0)
 }
 
-// RecordDamages returns a damage to each record, and damages that cut whole records off the end, each with all
-// combinations of derived files.
+// RecordDamages returns damages of whole records. One byte in the middle of each record is changed. For each of the
+// last three records, the file is cut or zeroed from its beginning on, or only this record is zeroed, with every
+// combination of derived files.
 func (s *Store) RecordDamages() (all []Damage) {
 	for i, r := range s.records {
 		all = append(all, Damage{"changed", (r.start + r.end) / 2, (r.start+r.end)/2 + 1, i % derivedSets})
@@ -97,8 +98,8 @@ func (s *Store) RecordDamages() (all []Damage) {
 	return all
 }
 
-// Damages returns damages at every byte. The set of derived files changes from one damage to
-// the next; the first set depends on the seed.
+// Damages returns several damages at each byte of the file. The derived files differ from one damage to the next. seed
+// determines those of the first damage.
 func (s *Store) Damages(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
@@ -116,7 +117,7 @@ func (s *Store) Damages(seed uint64) []Damage {
 	return all
 }
 
-// applyDamage returns the damaged file.
+// applyDamage returns a copy of the file with this damage. r chooses how a byte is changed.
 func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 	b := bytes.Clone(s.file)
 	to := min(d.End, len(b))
@@ -134,7 +135,7 @@ func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 	return b
 }
 
-// trial is one damaged file and the knowledge about it.
+// trial is a test of one damaged file, with all that is known about the file.
 type trial struct {
 	*Store
 	*Tally
@@ -142,15 +143,16 @@ type trial struct {
 	dir              string
 	damaged          []byte
 	derivedSet       int
-	kind             string  // kind of the damage
-	damageOffset     int     // offset of the damage
-	undamagedEntries entries // entries of the undamaged records
-	isSound          bool    // check finds no problem
-	isOlderState     bool    // check finds only that the file went back to an earlier state
-	listedEntries    entries // entries that list returns (nil if it fails)
+	kind             string  // kind of the damage, as in Damage.Kind
+	damageOffset     int     // offset of the first damaged byte
+	undamagedEntries entries // entries that the undamaged records add up to
+	isSound          bool    // whether check finds no problem
+	isOlderState     bool    // whether the only problem is that the file went back to an earlier state
+	listedEntries    entries // entries that the verb list returns (nil if it fails)
 }
 
-// TryDamage damages the store in dir, which must be empty, and calls the verbs.
+// TryDamage writes the store with this damage to dir, which must be empty, and calls the verbs. It adds the outcome to
+// t. It returns an error if a guarantee does not hold.
 func (s *Store) TryDamage(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
 	r := rand.New(rand.NewPCG(seed, uint64(d.Start)))
 	x := &trial{
@@ -182,7 +184,7 @@ func (s *Store) TryDamage(ctx context.Context, dir string, d Damage, seed uint64
 	return nil
 }
 
-// writeFiles writes the damaged file and its derived files into the directory.
+// writeFiles writes the damaged file and its derived files into the directory. It removes everything else there.
 func (x *trial) writeFiles() error {
 	left, err := os.ReadDir(x.dir)
 	if err != nil {
@@ -208,7 +210,7 @@ func (x *trial) writeFiles() error {
 	return nil
 }
 
-// callCheck calls the verb check.
+// callCheck calls the verb check on the damaged file.
 func (x *trial) callCheck() (out maintenance.CheckOut, err error) {
 	err = x.withWorkspace(func(w *verb.Workspace) error {
 		out, err = maintenance.CheckAll(x.ctx, w, maintenance.CheckIn{})
@@ -217,7 +219,7 @@ func (x *trial) callCheck() (out maintenance.CheckOut, err error) {
 	return out, err
 }
 
-// callList returns the entries from the verb list, with the contents from the verb get.
+// callList returns the entries that the verb list names, with the contents that the verb get returns.
 func (x *trial) callList(file string) (es entries, err error) {
 	err = x.withFile(file, func(w *verb.Workspace) error {
 		most := 1000
@@ -238,7 +240,7 @@ func (x *trial) callList(file string) (es entries, err error) {
 	return es, err
 }
 
-// gotContent returns the content in an answer of get.
+// gotContent returns the content in an answer of the verb get, or "" if there is none.
 func gotContent(got verb.GetOut) string {
 	if got.Content == nil {
 		return ""
@@ -246,7 +248,8 @@ func gotContent(got verb.GetOut) string {
 	return *got.Content
 }
 
-// callReadVerbs calls the verbs that read.
+// callReadVerbs calls the verbs that do not change the file: check, doctor --full, list and get. Their answers must
+// agree with each other.
 func (x *trial) callReadVerbs() error {
 	if err := x.writeFiles(); err != nil {
 		return err
@@ -299,12 +302,13 @@ func (x *trial) callReadVerbs() error {
 		if isWrong && state < 0 {
 			return fmt.Errorf("get answers %q with %q, want %q or an error", name, gotContent(got), want)
 		}
-		break // one entry is enough; it differs between runs
+		break // One entry is enough. The order of a map differs between runs, so over time every entry is tried.
 	}
 	return x.countOutcome(state)
 }
 
-// countOutcome counts the outcome by the state that list returns.
+// countOutcome counts the outcome for the file. state is the index of the state that the verb list returned, or -1. It
+// returns an error if changes are missing that check does not report.
 func (x *trial) countOutcome(state int) error {
 	switch {
 	case x.isOlderState:
@@ -325,8 +329,8 @@ func (x *trial) countOutcome(state int) error {
 	return nil
 }
 
-// isLastSealByte reports whether the damage zeroed the last byte of a commit mark. A crash can
-// have the same effect.
+// isLastSealByte reports whether the damage set the last byte of a commit mark to zero. A crash can do the same, so
+// check cannot report it.
 func (x *trial) isLastSealByte() bool {
 	for _, r := range x.records {
 		if x.damageOffset == r.end-1 && r.end-r.start == recordOverhead {
@@ -336,7 +340,7 @@ func (x *trial) isLastSealByte() bool {
 	return false
 }
 
-// recoverBeside calls recover, and recover --out.
+// recoverBeside calls recover without options and with --out. Neither call may change the damaged file.
 func (x *trial) recoverBeside() error {
 	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
 		x.Combinations++
@@ -359,7 +363,8 @@ func (x *trial) callRecover(in maintenance.RecoverIn) (out maintenance.RecoverOu
 	return out, err
 }
 
-// judgeRecovered checks the result of recover.
+// judgeRecovered checks the answer of recover. It must agree with check about the damage, and the saved entries must
+// be those of all undamaged records.
 func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
 	case errors.Is(err, oxbow.ErrRolledBack) && x.isOlderState:
@@ -381,7 +386,7 @@ func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	return x.compareEntries(saved, x.undamagedEntries)
 }
 
-// compareEntries returns an error if the saved entries are not the wanted ones.
+// compareEntries returns an error if the entries in have are not those in want. A missing entry counts as lost.
 func (x *trial) compareEntries(have, want entries) error {
 	for name, text := range want {
 		if have[name] != text {
@@ -395,8 +400,8 @@ func (x *trial) compareEntries(have, want entries) error {
 	return nil
 }
 
-// rememberAndFollow writes to the damaged file, and then follows the advice that check
-// prints.
+// rememberAndFollow calls remember on the damaged file, and then follows the advice of check. Neither may lose an
+// undamaged record.
 func (x *trial) rememberAndFollow() error {
 	if err := x.writeFiles(); err != nil {
 		return err
@@ -438,7 +443,7 @@ func (x *trial) callRemember(text string) error {
 	})
 }
 
-// followAdvice follows the advice that check prints.
+// followAdvice follows the advice that check gives for the damaged file.
 func (x *trial) followAdvice() error {
 	if err := x.writeFiles(); err != nil {
 		return err
@@ -446,10 +451,11 @@ func (x *trial) followAdvice() error {
 	return x.followAdviceTo(x.undamagedEntries)
 }
 
-// maxCommands is the maximum number of advised commands that may be needed until check reports no problem.
+// maxCommands is the maximum number of commands that a person may have to run until check reports no problem.
 const maxCommands = 3
 
-// followAdviceTo follows the advice of check until the memory is sound and has the wanted entries.
+// followAdviceTo runs the commands that check advises, until check reports no problem. Then the memory must contain
+// exactly the entries in want.
 func (x *trial) followAdviceTo(want entries) error {
 	for commands := 0; ; {
 		out, err := x.callCheck()
@@ -480,7 +486,7 @@ func (x *trial) followAdviceTo(want entries) error {
 	return x.compareEntries(have, want)
 }
 
-// runRemedy executes a remedy and returns the number of commands.
+// runRemedy does what a remedy says. It returns how many commands a person needs for that.
 func (x *trial) runRemedy(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
@@ -496,7 +502,8 @@ func (x *trial) runRemedy(remedy string) (commands int, err error) {
 		if _, err := x.callRecover(maintenance.RecoverIn{}); err != nil {
 			return 1, err
 		}
-		_, err := x.callRecover(maintenance.RecoverIn{Replace: true}) // the command that recover suggests
+		// A person would now run the command that recover suggests.
+		_, err := x.callRecover(maintenance.RecoverIn{Replace: true})
 		return 2, err
 	case strings.Contains(remedy, "nothing to do"):
 		return 0, x.callRemember("a text of later")
@@ -506,7 +513,7 @@ func (x *trial) runRemedy(remedy string) (commands int, err error) {
 	return 0, fmt.Errorf("the remedy %q is no command", remedy)
 }
 
-// recoverInPlace calls recover --replace and uses the resulting memory.
+// recoverInPlace calls recover --replace, and then checks that the new memory is sound and can be written to.
 func (x *trial) recoverInPlace() error {
 	if err := x.writeFiles(); err != nil {
 		return err
@@ -533,9 +540,9 @@ func (x *trial) recoverInPlace() error {
 	return x.compareEntries(have, withEntry(x.undamagedEntries, newEntryName, "after the recovery"))
 }
 
-// isHopeless reports whether the file cannot be recognized as a memory any more. A file with a damaged header is
-// recognized by its records. One undamaged record is enough if the lock file still has the memory's identity. Without a
-// lock file, two undamaged records are needed.
+// isHopeless reports whether nobody can recognize the file as a memory any more. A file with a damaged header is
+// recognized by its undamaged records. One of them is enough if there is a lock file, because that contains the
+// identity of the memory. Otherwise two are needed.
 func (x *trial) isHopeless() bool {
 	hasHeader := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
 	if hasHeader {
@@ -554,7 +561,8 @@ func (x *trial) isHopeless() bool {
 	return undamagedCount < 2
 }
 
-// isTraceless reports whether only the end of the file is missing, and nothing shows that there was more.
+// isTraceless reports whether only the end of the file is missing, and nothing shows that there was more. A lock file
+// would show it.
 func (x *trial) isTraceless() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize

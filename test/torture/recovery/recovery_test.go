@@ -1,4 +1,4 @@
-// The campaign: a short form, and a long one by flags.
+// This file runs the campaign. It runs a short form by default, and a long form if flags ask for it.
 
 package recovery
 
@@ -17,8 +17,8 @@ var (
 	large   = flag.Int("entries", 8, "entries of a store")
 )
 
-// Stores of each kind are damaged, evenly over their bytes. Nothing outside the damaged
-// records is lost. A long form, in which every byte is damaged:
+// TestRecovery damages stores of each kind at positions that are spread evenly over the file. Nothing outside the
+// damaged records may be lost. The long form damages every byte:
 //
 //	go test ./recovery -timeout 0 -args -files 0
 func TestRecovery(t *testing.T) {
@@ -33,7 +33,9 @@ func TestRecovery(t *testing.T) {
 		step := 1
 		if *files > 0 {
 			step = max(1, len(damages) / *files)
-			if step%3 == 0 { // the kinds of damage take turns
+			// Three kinds of damage follow each other. A step that is a multiple of three would choose only one of
+			// them.
+			if step%3 == 0 {
 				step++
 			}
 		}
@@ -41,7 +43,7 @@ func TestRecovery(t *testing.T) {
 		for i := int(*seed) % step; i < len(damages); i += step {
 			tried = append(tried, damages[i])
 		}
-		var mu sync.Mutex // guards tally, next and failed
+		var mu sync.Mutex // mu guards tally, next and failed.
 		var tally Tally
 		next, failed := 0, 0
 		var wg sync.WaitGroup

@@ -1,4 +1,4 @@
-// This file builds the stores that are damaged, and computes the entries of their records.
+// This file builds the stores that the campaign damages, and computes which entries their records contain.
 
 package recovery
 
@@ -27,11 +27,11 @@ import (
 const (
 	storeFile      = "memory.oxbow"
 	headerSize     = 96
-	recordOverhead = 72 // bytes of a record in addition to its body
+	recordOverhead = 72 // number of bytes that a record has in addition to its body
 	newEntryName   = "new"
 )
 
-// entries maps names to contents.
+// entries maps the names of entries to their contents.
 type entries map[string]string
 
 func withEntry(es entries, name, text string) entries {
@@ -40,24 +40,24 @@ func withEntry(es entries, name, text string) entries {
 	return es
 }
 
-// Kinds are the kinds of stores.
+// Kinds lists the kinds of stores that Build can build.
 var Kinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
 
-// Store is a sound store, entirely in memory.
+// Store is a sound store. Its file and the derived files are in memory.
 type Store struct {
 	file        []byte
-	filesBeside map[string][]byte // files next to it
+	filesBeside map[string][]byte // contents of the derived files, by their names
 	records     []record
-	states      []entries // all states of the store, starting with the first state in the log
+	states      []entries // entries in all states of the store; the first state is the oldest in the log
 }
 
-// UsedBytes returns how many bytes of the file are in use.
+// UsedBytes returns the offset at which the last record of the file ends.
 func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].end }
 
-// currentEntries returns the entries of the sound store.
+// currentEntries returns the entries in the newest state of the sound store.
 func (s *Store) currentEntries() entries { return s.states[len(s.states)-1] }
 
-// findState returns the index of the last state with these entries, or -1.
+// findState returns the index of the newest state that has exactly these entries, or -1 if no state has them.
 func (s *Store) findState(es entries) int {
 	for i := len(s.states) - 1; i >= 0; i-- {
 		if maps.Equal(s.states[i], es) {
@@ -67,26 +67,26 @@ func (s *Store) findState(es entries) int {
 	return -1
 }
 
-// record is a record of the file.
+// record is a record of the file, with its offsets and its changes of entries.
 type record struct {
 	start, end int
 	ops        []op
 	base       bool
 }
 
-// op is the effect of a record on an entry.
+// op is the state of one entry after a record, or the removal of the entry.
 type op struct {
 	id            uint64
 	name, content string
 	isRemoved     bool
 }
 
-// isUndamagedIn reports whether the record is undamaged in a damaged file.
+// isUndamagedIn reports whether the record has the same bytes in the damaged file as in the sound file.
 func (r record) isUndamagedIn(damaged, sound []byte) bool {
 	return r.end <= len(damaged) && bytes.Equal(damaged[r.start:r.end], sound[r.start:r.end])
 }
 
-// Build builds a store of a kind in an empty directory, with about count entries.
+// Build builds a store of this kind in an empty directory. The store has about count entries.
 func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	path := filepath.Join(dir, storeFile)
 	var d *logstore.DB
@@ -127,7 +127,8 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	default:
 		return nil, fmt.Errorf("there is no kind %q", kind)
 	}
-	for _, step := range steps { // each step runs like a process of its own, which leaves a commit mark
+	// Each step opens and closes the store, as a process would. Closing it writes a commit mark.
+	for _, step := range steps {
 		var err error
 		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
 			CacheBudget: cache.NewBudget(
@@ -150,7 +151,7 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	return readStore(dir)
 }
 
-// readStore reads the store that was built in a directory.
+// readStore reads the store in the directory, with its derived files.
 func readStore(dir string) (*Store, error) {
 	s := &Store{filesBeside: map[string][]byte{}}
 	var err error
@@ -160,7 +161,7 @@ func readStore(dir string) (*Store, error) {
 	}
 	for _, end := range []string{".snap", ".idx", ".lock"} {
 		b, err := os.ReadFile(filepath.Join(dir, storeFile+end))
-		if err != nil && end != ".idx" { // a small store may have no index file
+		if err != nil && end != ".idx" { // A small store has no index file.
 			return nil, err
 		}
 		s.filesBeside[storeFile+end] = b
@@ -183,7 +184,7 @@ func readStore(dir string) (*Store, error) {
 	return s, nil
 }
 
-// readRecords reads the records of the file, according to docs/format.md.
+// readRecords finds the records of the file, as docs/format.md describes them.
 func (s *Store) readRecords() error {
 	le := binary.LittleEndian
 	for at := headerSize; at+recordOverhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
@@ -222,7 +223,7 @@ func (s *Store) readRecords() error {
 	return nil
 }
 
-// wholeEntries returns the entries of the records that are undamaged in a damaged file.
+// wholeEntries returns the entries that the undamaged records of a damaged file add up to.
 func (s *Store) wholeEntries(damaged []byte) entries {
 	all := entriesByID{}
 	for _, r := range s.records {
@@ -233,7 +234,7 @@ func (s *Store) wholeEntries(damaged []byte) entries {
 	return all.sortedEntries()
 }
 
-// entriesByID contains the entries that records add up to, by ID.
+// entriesByID contains the last op of each entry, by the ID of the entry.
 type entriesByID map[uint64]op
 
 func (p entriesByID) applyRecord(r record) {
@@ -254,12 +255,12 @@ func (p entriesByID) sortedEntries() entries {
 	return es
 }
 
-// withWorkspace calls fn with the trial's store, opened as a command does.
+// withWorkspace opens the damaged store as a command of oxbow would, and calls fn.
 func (x *trial) withWorkspace(fn func(w *verb.Workspace) error) error {
 	return x.withFile(storeFile, fn)
 }
 
-// withFile is like withWorkspace, for a different file name.
+// withFile is like withWorkspace, but opens the file with this name.
 func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err error) {
 	path := filepath.Join(x.dir, file)
 	var open []*oxbow.Memory
