@@ -55,12 +55,12 @@ func openFile(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
 // rows returns how many nodes and chunks the database contains.
 func (f *FS) rows(t *testing.T) (nodes, chunks int) {
 	t.Helper()
-	must(t, f.view(func(x *tx) error {
-		n, err := get(x.nodes, "count")
+	must(t, f.viewTransaction(func(x *transaction) error {
+		n, err := runRequest(x.nodeObjects, "count")
 		if err != nil {
 			return err
 		}
-		c, err := get(x.chunks, "count")
+		c, err := runRequest(x.chunkObjects, "count")
 		nodes, chunks = n.Int(), c.Int()
 		return err
 	}))
@@ -144,7 +144,7 @@ func TestChunks(t *testing.T) {
 // TestReadMuch tests a read of so many bytes that it sends several requests to the browser.
 func TestReadMuch(t *testing.T) {
 	fsys := open(t)
-	text := []byte(strings.Repeat("0123456789abcdef", (readChunks+3)*chunkSize/16))
+	text := []byte(strings.Repeat("0123456789abcdef", (chunksPerRead+3)*chunkSize/16))
 	must(t, vfs.WriteFile(fsys, "a", text, 0o600))
 	got, err := vfs.ReadFile(fsys, "a", -1)
 	if err != nil || string(got) != string(text) {
@@ -278,15 +278,15 @@ func TestTimes(t *testing.T) {
 			last = now
 		}
 	}
-	n := node{mod: fsys.stamp(0)}
+	n := node{modTimeMillis: fsys.nextChangeTime(0)}
 	for i := range 10000 {
-		before := fsys.info(n, "f").ModTime()
-		n.mod = fsys.stamp(n.mod)
-		if now := fsys.info(n, "f").ModTime(); !now.After(before) {
+		before := fsys.newNodeInfo(n, "f").ModTime()
+		n.modTimeMillis = fsys.nextChangeTime(n.modTimeMillis)
+		if now := fsys.newNodeInfo(n, "f").ModTime(); !now.After(before) {
 			t.Fatalf("change %d bears the time %v, the one before %v", i, now, before)
 		}
 	}
-	if d := fsys.info(n, "f").ModTime().Sub(day); d > 11*time.Millisecond {
+	if d := fsys.newNodeInfo(n, "f").ModTime().Sub(day); d > 11*time.Millisecond {
 		t.Errorf("after 10000 changes the time is %v from the clock's, want a microsecond each", d)
 	}
 }
@@ -318,7 +318,7 @@ func foreign(t *testing.T, name string, version int) {
 	if !factory.Truthy() {
 		t.Skip("needs a browser: there is no IndexedDB here")
 	}
-	db, err := answered(factory.Call("open", name, version)).wait()
+	db, err := watchRequest(factory.Call("open", name, version)).waitForAnswer()
 	must(t, err)
 	db.Call("close")
 }
@@ -354,7 +354,7 @@ func TestVersionChange(t *testing.T) {
 	if ok, err := l.TryLock(); !ok || err != nil {
 		t.Fatalf("TryLock() = %v, %v", ok, err)
 	}
-	db, err := answered(js.Global().Get("indexedDB").Call("open", a.Name(), version+1)).wait()
+	db, err := watchRequest(js.Global().Get("indexedDB").Call("open", a.Name(), version+1)).waitForAnswer()
 	must(t, err)
 	db.Call("close")
 	if _, err := a.Stat("lock"); !errors.Is(err, fs.ErrClosed) {
@@ -364,18 +364,18 @@ func TestVersionChange(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	full := failure(js.ValueOf(map[string]any{"name": "QuotaExceededError", "message": "no room"}))
+	full := browserError(js.ValueOf(map[string]any{"name": "QuotaExceededError", "message": "no room"}))
 	if !vfs.IsFull(&fs.PathError{Err: full}) || full.Error() != "QuotaExceededError: no room" {
 		t.Errorf("%v is no error of a full disk", full)
 	}
-	if err := failure(js.Null()); err != errNoReason {
+	if err := browserError(js.Null()); err != errNoReason {
 		t.Errorf("failure(null) = %v, want %v", err, errNoReason)
 	}
-	if err := failure(js.ValueOf(map[string]any{"name": "AbortError", "message": 7})); err.Error() != "AbortError" ||
+	if err := browserError(js.ValueOf(map[string]any{"name": "AbortError", "message": 7})); err.Error() != "AbortError" ||
 		vfs.IsFull(err) {
 		t.Errorf("failure(AbortError) = %v", err)
 	}
-	if _, err := call(js.Global(), "decodeURIComponent", "%"); err == nil ||
+	if _, err := callMethod(js.Global(), "decodeURIComponent", "%"); err == nil ||
 		!strings.Contains(err.Error(), "URIError") {
 		t.Errorf("call of what throws = %v, want its error", err)
 	}

@@ -43,12 +43,12 @@ import (
 const version = 1
 
 const (
-	nodeStore  = "nodes"
-	chunkStore = "chunks"
-	placeIndex = "place"
-	goneIndex  = "gone"
+	nodeStoreName  = "nodes"
+	chunkStoreName = "chunks"
+	placeIndexName = "place"
+	goneIndexName  = "gone"
 
-	rootIno = 1
+	rootNodeNumber = 1
 
 	chunkSize = 16 << 10 // bytes in a chunk
 )
@@ -64,18 +64,18 @@ type Options struct {
 
 // FS is a file system in an IndexedDB database. It stores permissions but does not check them. It has no links.
 type FS struct {
-	name   string
-	clock  func() time.Time
-	db     js.Value // undefined until Open has opened the database
-	stores js.Value
-	ranges js.Value // the browser's object IDBKeyRange
-	locks  js.Value // the browser's object navigator.locks
-	closed atomic.Bool
-	onGone js.Func
+	name                 string
+	clock                func() time.Time
+	database             js.Value // undefined until Open has opened the database
+	storeNames           js.Value
+	keyRangeClass        js.Value // the browser's object IDBKeyRange
+	lockManager          js.Value // the browser's object navigator.locks
+	isClosed             atomic.Bool
+	connectionEndHandler js.Func
 
-	closing sync.Once
-	mu      sync.Mutex     // mu guards the field held.
-	held    map[*hold]bool // Web Locks that Close must release
+	closeOnce sync.Once
+	mu        sync.Mutex     // mu guards the field heldLocks.
+	heldLocks map[*hold]bool // Web Locks that Close must release
 }
 
 var _ vfs.FS = (*FS)(nil)
@@ -87,17 +87,17 @@ var _ vfs.FS = (*FS)(nil)
 // If ctx ends before the browser has opened the database, Open returns the error of ctx. The database is closed as
 // soon as the browser opens it.
 func Open(ctx context.Context, name string, o *Options) (*FS, error) {
-	f := &FS{name: name, clock: time.Now, held: map[*hold]bool{}}
+	f := &FS{name: name, clock: time.Now, heldLocks: map[*hold]bool{}}
 	if o != nil && o.Clock != nil {
 		f.clock = o.Clock
 	}
-	if err := f.open(ctx); err != nil {
+	if err := f.openDatabase(ctx); err != nil {
 		return nil, fmt.Errorf("opening the browser's file system %q: %w", name, err)
 	}
 	return f, nil
 }
 
-func (f *FS) open(ctx context.Context) error {
+func (f *FS) openDatabase(ctx context.Context) error {
 	if f.name == "" {
 		return fmt.Errorf("%w: it needs a name", fs.ErrInvalid)
 	}
@@ -107,53 +107,53 @@ func (f *FS) open(ctx context.Context) error {
 		return fmt.Errorf("%w: there is no IndexedDB here", vfs.ErrUnsupported)
 	}
 	if navigator.Truthy() {
-		f.locks = navigator.Get("locks")
+		f.lockManager = navigator.Get("locks")
 	}
-	if !f.locks.Truthy() {
+	if !f.lockManager.Truthy() {
 		return fmt.Errorf(
 			"%w: there are no Web Locks here; a page has them when it came by https or from localhost",
 			vfs.ErrUnsupported,
 		)
 	}
-	f.ranges = global.Get("IDBKeyRange")
-	f.stores = js.ValueOf([]any{nodeStore, chunkStore})
-	db, err := f.connect(ctx, factory)
+	f.keyRangeClass = global.Get("IDBKeyRange")
+	f.storeNames = js.ValueOf([]any{nodeStoreName, chunkStoreName})
+	db, err := f.connectDatabase(ctx, factory)
 	if err != nil {
 		return err
 	}
-	f.db = db
+	f.database = db
 	// Another page may upgrade the database for a newer version of this package, or a person may delete the data of
 	// the site. The browser then ends this connection or waits until the page ends it.
-	f.onGone = js.FuncOf(func(js.Value, []js.Value) any {
-		f.leave()
+	f.connectionEndHandler = js.FuncOf(func(js.Value, []js.Value) any {
+		f.disconnect()
 		return nil
 	})
-	f.db.Set("onversionchange", f.onGone)
-	f.db.Set("onclose", f.onGone)
-	if err := f.sweep(); err != nil {
+	f.database.Set("onversionchange", f.connectionEndHandler)
+	f.database.Set("onclose", f.connectionEndHandler)
+	if err := f.deleteAllUnused(); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	return nil
 }
 
-// connect opens the database. It creates the object stores if the database is new.
-func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
-	request, err := call(factory, "open", f.name, version)
+// connectDatabase opens the database. It creates the object stores if the database is new.
+func (f *FS) connectDatabase(ctx context.Context, factory js.Value) (js.Value, error) {
+	request, err := callMethod(factory, "open", f.name, version)
 	if err != nil {
 		return js.Undefined(), err
 	}
 	var made error
 	upgrade := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		made = f.lay(request.Get("result"), number(args[0], "oldVersion"))
+		made = f.createStores(request.Get("result"), numberProperty(args[0], "oldVersion"))
 		if made != nil {
-			_, _ = call(request.Get("transaction"), "abort")
+			_, _ = callMethod(request.Get("transaction"), "abort")
 		}
 		return nil
 	})
 	request.Set("onupgradeneeded", upgrade)
-	p := answered(request)
-	finish := func(a answer) (js.Value, error) {
-		p.release()
+	p := watchRequest(request)
+	finish := func(a asyncAnswer) (js.Value, error) {
+		p.releaseHandlers()
 		upgrade.Release()
 		switch e := (*DOMError)(nil); {
 		case made != nil:
@@ -169,18 +169,18 @@ func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 			return js.Undefined(), a.err
 		}
 		has := a.value.Get("objectStoreNames")
-		if !has.Call("contains", nodeStore).Bool() || !has.Call("contains", chunkStore).Bool() {
+		if !has.Call("contains", nodeStoreName).Bool() || !has.Call("contains", chunkStoreName).Bool() {
 			a.value.Call("close")
 			return js.Undefined(), fmt.Errorf("%w: the database of that name is another program's", fs.ErrExist)
 		}
 		return a.value, nil
 	}
 	select {
-	case a := <-p.ch:
+	case a := <-p.answerChan:
 		return finish(a)
 	case <-ctx.Done():
 		go func() {
-			if db, err := finish(<-p.ch); err == nil {
+			if db, err := finish(<-p.answerChan); err == nil {
 				db.Call("close")
 			}
 		}()
@@ -188,19 +188,19 @@ func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 	}
 }
 
-// lay creates the object stores and the root directory in a new database. from is the version of the database; if it
-// is not 0, the database belongs to another program, and lay fails.
-func (f *FS) lay(db js.Value, from float64) (err error) {
-	if from != 0 {
+// createStores creates the object stores and the root directory in a new database. oldVersion is the version of the
+// database; if it is not 0, the database belongs to another program, and createStores fails.
+func (f *FS) createStores(db js.Value, oldVersion float64) (err error) {
+	if oldVersion != 0 {
 		return fmt.Errorf("%w: the database of that name is another program's", fs.ErrExist)
 	}
-	defer caught(&err)
-	nodes := db.Call("createObjectStore", nodeStore, map[string]any{"keyPath": "ino", "autoIncrement": true})
-	nodes.Call("createIndex", placeIndex, []any{"dir", "name"}, map[string]any{"unique": true})
-	nodes.Call("createIndex", goneIndex, "gone")
-	db.Call("createObjectStore", chunkStore)
-	root := node{ino: rootIno, mode: fs.ModeDir | 0o700, mod: f.stamp(0)}
-	nodes.Call("put", root.row())
+	defer recoverThrown(&err)
+	nodes := db.Call("createObjectStore", nodeStoreName, map[string]any{"keyPath": "ino", "autoIncrement": true})
+	nodes.Call("createIndex", placeIndexName, []any{"dir", "name"}, map[string]any{"unique": true})
+	nodes.Call("createIndex", goneIndexName, "gone")
+	db.Call("createObjectStore", chunkStoreName)
+	root := node{number: rootNodeNumber, mode: fs.ModeDir | 0o700, modTimeMillis: f.nextChangeTime(0)}
+	nodes.Call("put", root.storedRow())
 	return nil
 }
 
@@ -210,26 +210,26 @@ func (f *FS) Name() string { return f.name }
 // Close closes the file system with all its open files and locks. Later calls fail with [fs.ErrClosed]. A second Close
 // does nothing.
 func (f *FS) Close() error {
-	f.leave()
-	f.closing.Do(func() {
-		f.db.Set("onversionchange", js.Null())
-		f.db.Set("onclose", js.Null())
-		f.onGone.Release()
+	f.disconnect()
+	f.closeOnce.Do(func() {
+		f.database.Set("onversionchange", js.Null())
+		f.database.Set("onclose", js.Null())
+		f.connectionEndHandler.Release()
 	})
 	return nil
 }
 
-// leave closes the connection to the database and releases the locks. It does not wait until they are free.
-func (f *FS) leave() {
-	f.closed.Store(true)
-	f.db.Call("close")
+// disconnect closes the connection to the database and releases the locks. It does not wait until they are free.
+func (f *FS) disconnect() {
+	f.isClosed.Store(true)
+	f.database.Call("close")
 	f.mu.Lock()
-	held := f.held
-	f.held = map[*hold]bool{}
+	held := f.heldLocks
+	f.heldLocks = map[*hold]bool{}
 	f.mu.Unlock()
 	for h := range held {
-		h.free()
-		go h.release() // release waits for the browser, so it needs its own goroutine.
+		h.startRelease()
+		go h.releaseAndWait() // This waits for the browser, so it needs its own goroutine.
 	}
 }
 
@@ -241,10 +241,10 @@ func (f *FS) Persist() (bool, error) {
 	if !storage.Truthy() || storage.Get("persist").Type() != js.TypeFunction {
 		return false, fmt.Errorf("keeping the data of %q: %w", f.name, vfs.ErrUnsupported)
 	}
-	promise, err := call(storage, "persist")
+	promise, err := callMethod(storage, "persist")
 	if err == nil {
 		var v js.Value
-		v, err = promised(promise)
+		v, err = awaitPromise(promise)
 		if err == nil {
 			return v.Truthy(), nil
 		}
@@ -252,39 +252,39 @@ func (f *FS) Persist() (bool, error) {
 	return false, fmt.Errorf("keeping the data of %q: %w", f.name, err)
 }
 
-// stamp returns the time for a change, in milliseconds since 1970. It is the time of the clock, but at least one tick
-// later than before, the time of the previous change.
-func (f *FS) stamp(before float64) float64 {
-	return max(float64(f.clock().UnixNano())/1e6, before+tick)
+// nextChangeTime returns the time for a change, in milliseconds since 1970. It is the time of the clock, but at
+// least minTimeStep later than before, the time of the previous change.
+func (f *FS) nextChangeTime(before float64) float64 {
+	return max(float64(f.clock().UnixNano())/1e6, before+minTimeStep)
 }
 
-// tick is the minimum time between two changes of a file, in milliseconds. It is about a microsecond. Smaller steps
-// would be lost when times are rounded: neighbouring floating-point numbers of this size are a quarter of a tick
-// apart.
-const tick = 1.0 / 1024
+// minTimeStep is the minimum time between two changes of a file, in milliseconds. It is about a microsecond.
+// Smaller steps would be lost when times are rounded: neighbouring floating-point numbers of this size are a
+// quarter of this step apart.
+const minTimeStep = 1.0 / 1024
 
 // node is a row of the object store "nodes": a file or a directory.
 type node struct {
-	ino  float64 // 0 for a new node, because the store assigns the number
-	dir  float64 // number of the parent directory (0 if the node has no name)
-	name string
-	mode fs.FileMode
-	size int64
-	mod  float64
+	number        float64 // 0 for a new node, because the store assigns the number
+	parentNumber  float64 // number of the parent directory (0 if the node has no name)
+	name          string
+	mode          fs.FileMode
+	size          int64
+	modTimeMillis float64
 }
 
 func (n node) isDir() bool { return n.mode.IsDir() }
 
-// row converts the node to the JavaScript object that is stored.
-func (n node) row() js.Value {
-	v := map[string]any{"mode": float64(n.mode), "size": float64(n.size), "mod": n.mod}
-	if n.ino != 0 {
-		v["ino"] = n.ino
+// storedRow converts the node to the JavaScript object that is stored.
+func (n node) storedRow() js.Value {
+	v := map[string]any{"mode": float64(n.mode), "size": float64(n.size), "mod": n.modTimeMillis}
+	if n.number != 0 {
+		v["ino"] = n.number
 	}
 	switch {
-	case n.dir != 0:
-		v["dir"], v["name"] = n.dir, n.name
-	case n.ino != rootIno:
+	case n.parentNumber != 0:
+		v["dir"], v["name"] = n.parentNumber, n.name
+	case n.number != rootNodeNumber:
 		v["gone"] = 1
 	}
 	return js.ValueOf(v)
@@ -295,34 +295,35 @@ func decodeNode(v js.Value) (n node, ok bool) {
 	if v.Type() != js.TypeObject {
 		return node{}, false
 	}
-	n = node{ino: number(v, "ino"), dir: number(v, "dir"), name: text(v, "name"),
-		mode: fs.FileMode(number(v, "mode")), size: int64(number(v, "size")), mod: number(v, "mod")}
-	return n, n.ino != 0
+	n = node{number: numberProperty(v, "ino"), parentNumber: numberProperty(v, "dir"), name: stringProperty(v, "name"),
+		mode: fs.FileMode(numberProperty(v, "mode")), size: int64(numberProperty(v, "size")),
+		modTimeMillis: numberProperty(v, "mod")}
+	return n, n.number != 0
 }
 
 // info describes a node as it was when the caller asked.
 type info struct {
-	n    node
-	fs   string // name of the file system to which the node belongs
-	name string
+	node           node
+	fileSystemName string // name of the file system to which the node belongs
+	name           string
 }
 
-func (f *FS) info(n node, name string) info { return info{n, f.name, name} }
+func (f *FS) newNodeInfo(n node, name string) info { return info{n, f.name, name} }
 
 func (i info) Name() string      { return i.name }
-func (i info) Size() int64       { return i.n.size }
-func (i info) Mode() fs.FileMode { return i.n.mode }
-func (i info) IsDir() bool       { return i.n.isDir() }
+func (i info) Size() int64       { return i.node.size }
+func (i info) Mode() fs.FileMode { return i.node.mode }
+func (i info) IsDir() bool       { return i.node.isDir() }
 func (i info) ModTime() time.Time {
-	ms, part := math.Modf(i.n.mod)
+	ms, part := math.Modf(i.node.modTimeMillis)
 	return time.UnixMilli(int64(ms)).Add(time.Duration(part * float64(time.Millisecond)))
 }
 
 // Sys returns the number of the node as a uint64. No other node of the file system ever has the same number.
-func (i info) Sys() any { return uint64(i.n.ino) }
+func (i info) Sys() any { return uint64(i.node.number) }
 
 // SameFile reports whether other describes the same file, as [vfs.SameFile] requires.
 func (i info) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(info)
-	return ok && i.n.ino == o.n.ino && i.fs == o.fs
+	return ok && i.node.number == o.node.number && i.fileSystemName == o.fileSystemName
 }

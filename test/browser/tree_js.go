@@ -18,17 +18,17 @@ import (
 )
 
 var (
-	errNotRegular = fmt.Errorf("%w: is not a regular file", fs.ErrInvalid)
-	errBusyPlace  = errors.New("the file was removed again and again while it was opened")
+	errNotRegular   = fmt.Errorf("%w: is not a regular file", fs.ErrInvalid)
+	errRemovedAgain = errors.New("the file was removed again and again while it was opened")
 )
 
-// openTries limits how often OpenFile tries again if other callers remove the file while it is being opened.
-const openTries = 100
+// maxOpenTries limits how often OpenFile tries again if other callers remove the file while it is being opened.
+const maxOpenTries = 100
 
-// place returns the node with the name base in the directory with the number dir. The bool reports whether there is
-// one.
-func (t *tx) place(dir float64, base string) (node, bool, error) {
-	v, err := get(t.nodes.Call("index", placeIndex), "get", []any{dir, base})
+// findInDirectory returns the node with the name base in the directory with the number dir. The bool reports
+// whether there is one.
+func (t *transaction) findInDirectory(dir float64, base string) (node, bool, error) {
+	v, err := runRequest(t.nodeObjects.Call("index", placeIndexName), "get", []any{dir, base})
 	if err != nil {
 		return node{}, false, err
 	}
@@ -36,9 +36,9 @@ func (t *tx) place(dir float64, base string) (node, bool, error) {
 	return n, ok, nil
 }
 
-// node returns the node with this number, also if it has no name any more. The bool reports whether there is one.
-func (t *tx) node(ino float64) (node, bool, error) {
-	v, err := get(t.nodes, "get", ino)
+// readNode returns the node with this number, also if it has no name any more. The bool reports whether there is one.
+func (t *transaction) readNode(ino float64) (node, bool, error) {
+	v, err := runRequest(t.nodeObjects, "get", ino)
 	if err != nil {
 		return node{}, false, err
 	}
@@ -46,28 +46,30 @@ func (t *tx) node(ino float64) (node, bool, error) {
 	return n, ok, nil
 }
 
-// put stores the node in place of the node with the same number.
-func (t *tx) put(n node) error { return tell(t.nodes, "put", n.row()) }
+// writeNode stores the node in place of the node with the same number.
+func (t *transaction) writeNode(n node) error {
+	return sendRequest(t.nodeObjects, "put", n.storedRow())
+}
 
-// make stores n as a new node. It returns n with the number that the store assigned.
-func (t *tx) make(n node) (node, error) {
-	row := n.row()
+// addNode stores n as a new node. It returns n with the number that the store assigned.
+func (t *transaction) addNode(n node) (node, error) {
+	row := n.storedRow()
 	row.Delete("gone") // Rows without a directory are marked as gone. A new node has a name.
-	v, err := get(t.nodes, "add", row)
+	v, err := runRequest(t.nodeObjects, "add", row)
 	if err != nil {
 		return node{}, err
 	}
 	if v.Type() != js.TypeNumber {
 		return node{}, errors.New("the browser gave a file no number")
 	}
-	n.ino = v.Float()
+	n.number = v.Float()
 	return n, nil
 }
 
-// parent returns the node of the directory that contains the name, and the last element of the name. The name must be
-// valid and must not be ".".
-func (t *tx) parent(name string) (dir node, base string, err error) {
-	dir, ok, err := t.node(rootIno)
+// findParent returns the node of the directory that contains the name, and the last element of the name. The name
+// must be valid and must not be ".".
+func (t *transaction) findParent(name string) (dir node, base string, err error) {
+	dir, ok, err := t.readNode(rootNodeNumber)
 	if err != nil {
 		return node{}, "", err
 	}
@@ -81,7 +83,7 @@ func (t *tx) parent(name string) (dir node, base string, err error) {
 		case !more:
 			return dir, part, nil
 		}
-		dir, ok, err = t.place(dir.ino, part)
+		dir, ok, err = t.findInDirectory(dir.number, part)
 		if err != nil {
 			return node{}, "", err
 		}
@@ -89,19 +91,19 @@ func (t *tx) parent(name string) (dir node, base string, err error) {
 	}
 }
 
-// lookup returns the node with this name. The name must be valid. If there is no such node, the error is
+// findNode returns the node with this name. The name must be valid. If there is no such node, the error is
 // [fs.ErrNotExist].
-func (t *tx) lookup(name string) (node, error) {
+func (t *transaction) findNode(name string) (node, error) {
 	n, ok := node{}, false
 	var err error
 	if name == "." {
-		n, ok, err = t.node(rootIno)
+		n, ok, err = t.readNode(rootNodeNumber)
 	} else {
 		var dir node
 		var base string
-		dir, base, err = t.parent(name)
+		dir, base, err = t.findParent(name)
 		if err == nil {
-			n, ok, err = t.place(dir.ino, base)
+			n, ok, err = t.findInDirectory(dir.number, base)
 		}
 	}
 	if err == nil && !ok {
@@ -110,16 +112,16 @@ func (t *tx) lookup(name string) (node, error) {
 	return n, err
 }
 
-// inside returns the key range of the nodes in a directory. The range ends with an empty array, because arrays come
-// after all strings in the order of keys.
-func (f *FS) inside(dir float64) js.Value {
-	return f.ranges.Call("bound", []any{dir}, []any{dir, []any{}})
+// directoryKeyRange returns the key range of the nodes in a directory. The range ends with an empty array, because
+// arrays come after all strings in the order of keys.
+func (f *FS) directoryKeyRange(dir float64) js.Value {
+	return f.keyRangeClass.Call("bound", []any{dir}, []any{dir, []any{}})
 }
 
-// touch sets the time of a directory after a change in it.
-func (f *FS) touch(t *tx, dir node) error {
-	dir.mod = f.stamp(dir.mod)
-	return t.put(dir)
+// updateModTime sets the time of a directory after a change in it.
+func (f *FS) updateModTime(t *transaction, dir node) error {
+	dir.modTimeMillis = f.nextChangeTime(dir.modTimeMillis)
+	return t.writeNode(dir)
 }
 
 // pathError adds the operation and the name to err. It returns nil and errors that are a PathError already unchanged.
@@ -138,48 +140,48 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 	if name == "." {
 		return nil, pathError("open", name, errNotRegular)
 	}
-	for range openTries {
-		n, err := f.find(name, flag, perm)
+	for range maxOpenTries {
+		n, err := f.findOrCreate(name, flag, perm)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
 		// From here on, nobody else can delete the bytes of the file. But they may have been deleted just before, so
 		// the node is looked up again.
-		h, _, err := f.take(f.openLock(n.ino), shared, true)
+		h, _, err := f.acquireWebLock(f.openLockName(n.number), lockShared, true)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
 		there := false
-		err = f.view(func(t *tx) error {
+		err = f.viewTransaction(func(t *transaction) error {
 			var err error
-			_, there, err = t.node(n.ino)
+			_, there, err = t.readNode(n.number)
 			return err
 		})
 		if err != nil {
-			h.release()
+			h.releaseAndWait()
 			return nil, pathError("open", name, err)
 		}
 		if there {
-			return &file{f: f, ino: n.ino, name: name, flag: flag, open: h}, nil
+			return &file{fileSystem: f, nodeNumber: n.number, name: name, flag: flag, openWebLock: h}, nil
 		}
-		h.release()
+		h.releaseAndWait()
 	}
-	return nil, pathError("open", name, errBusyPlace)
+	return nil, pathError("open", name, errRemovedAgain)
 }
 
-// find returns the node of the file to open. If flag says so, find creates or empties the file.
-func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
-	run := f.view
+// findOrCreate returns the node of the file to open. If flag says so, it creates or empties the file.
+func (f *FS) findOrCreate(name string, flag int, perm fs.FileMode) (n node, err error) {
+	run := f.viewTransaction
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
-		run = func(fn func(*tx) error) error { return f.update(relaxed, fn) }
+		run = func(fn func(*transaction) error) error { return f.updateTransaction(durabilityRelaxed, fn) }
 	}
-	err = run(func(t *tx) error {
-		dir, base, err := t.parent(name)
+	err = run(func(t *transaction) error {
+		dir, base, err := t.findParent(name)
 		if err != nil {
 			return err
 		}
 		ok := false
-		n, ok, err = t.place(dir.ino, base)
+		n, ok, err = t.findInDirectory(dir.number, base)
 		if err != nil {
 			return err
 		}
@@ -187,17 +189,18 @@ func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
 		case !ok && flag&os.O_CREATE == 0:
 			return fs.ErrNotExist
 		case !ok:
-			n, err = t.make(node{dir: dir.ino, name: base, mode: perm.Perm(), mod: f.stamp(0)})
+			n = node{parentNumber: dir.number, name: base, mode: perm.Perm(), modTimeMillis: f.nextChangeTime(0)}
+			n, err = t.addNode(n)
 			if err != nil {
 				return err
 			}
-			return f.touch(t, dir)
+			return f.updateModTime(t, dir)
 		case flag&os.O_EXCL != 0:
 			return fs.ErrExist
 		case n.isDir():
 			return errNotRegular
 		case flag&os.O_TRUNC != 0:
-			return f.truncate(t, n, 0)
+			return f.truncateNode(t, n, 0)
 		}
 		return nil
 	})
@@ -210,14 +213,14 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	var n node
-	err := f.view(func(t *tx) (err error) {
-		n, err = t.lookup(name)
+	err := f.viewTransaction(func(t *transaction) (err error) {
+		n, err = t.findNode(name)
 		return err
 	})
 	if err != nil {
 		return nil, pathError("stat", name, err)
 	}
-	return f.info(n, path.Base(name)), nil
+	return f.newNodeInfo(n, path.Base(name)), nil
 }
 
 // ReadDir lists a directory in the order of the names.
@@ -226,21 +229,21 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	var entries []fs.DirEntry
-	err := f.view(func(t *tx) error {
-		dir, err := t.lookup(name)
+	err := f.viewTransaction(func(t *transaction) error {
+		dir, err := t.findNode(name)
 		if err != nil {
 			return err
 		}
 		if !dir.isDir() {
 			return syscall.ENOTDIR
 		}
-		rows, err := get(t.nodes.Call("index", placeIndex), "getAll", f.inside(dir.ino))
+		rows, err := runRequest(t.nodeObjects.Call("index", placeIndexName), "getAll", f.directoryKeyRange(dir.number))
 		if err != nil {
 			return err
 		}
 		for i := range rows.Length() {
 			if n, ok := decodeNode(rows.Index(i)); ok {
-				entries = append(entries, fs.FileInfoToDirEntry(f.info(n, n.name)))
+				entries = append(entries, fs.FileInfoToDirEntry(f.newNodeInfo(n, n.name)))
 			}
 		}
 		return nil
@@ -261,8 +264,8 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	if name == "." {
 		return nil
 	}
-	return pathError("mkdir", name, f.update(relaxed, func(t *tx) error {
-		dir, ok, err := t.node(rootIno)
+	return pathError("mkdir", name, f.updateTransaction(durabilityRelaxed, func(t *transaction) error {
+		dir, ok, err := t.readNode(rootNodeNumber)
 		if err == nil && !ok {
 			err = fs.ErrNotExist
 		}
@@ -270,12 +273,13 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 			return err
 		}
 		for part := range strings.SplitSeq(name, "/") {
-			n, ok, err := t.place(dir.ino, part)
+			n, ok, err := t.findInDirectory(dir.number, part)
 			if err == nil && !ok {
-				n = node{dir: dir.ino, name: part, mode: fs.ModeDir | perm.Perm(), mod: f.stamp(0)}
-				n, err = t.make(n)
+				n = node{parentNumber: dir.number, name: part, mode: fs.ModeDir | perm.Perm(),
+					modTimeMillis: f.nextChangeTime(0)}
+				n, err = t.addNode(n)
 				if err == nil {
-					err = f.touch(t, dir)
+					err = f.updateModTime(t, dir)
 				}
 			}
 			switch {
@@ -303,28 +307,28 @@ func (f *FS) Rename(oldname, newname string) error {
 	}
 	var old node
 	replaced := false
-	err := f.update(relaxed, func(t *tx) error {
-		from, oldbase, err := t.parent(oldname)
+	err := f.updateTransaction(durabilityRelaxed, func(t *transaction) error {
+		from, oldbase, err := t.findParent(oldname)
 		if err != nil {
 			return err
 		}
-		n, ok, err := t.place(from.ino, oldbase)
+		n, ok, err := t.findInDirectory(from.number, oldbase)
 		if err == nil && !ok {
 			err = fs.ErrNotExist
 		}
 		if err != nil {
 			return err
 		}
-		to, newbase, err := t.parent(newname)
+		to, newbase, err := t.findParent(newname)
 		if err != nil {
 			return err
 		}
-		old, replaced, err = t.place(to.ino, newbase)
+		old, replaced, err = t.findInDirectory(to.number, newbase)
 		if err != nil {
 			return err
 		}
 		switch {
-		case replaced && old.ino == n.ino:
+		case replaced && old.number == n.number:
 			replaced = false
 			return nil
 		case replaced && old.isDir():
@@ -334,28 +338,28 @@ func (f *FS) Rename(oldname, newname string) error {
 		case n.isDir() && strings.HasPrefix(newname, oldname+"/"):
 			return fs.ErrInvalid
 		case replaced:
-			if err := t.put(old.unnamed()); err != nil {
+			if err := t.writeNode(old.withoutName()); err != nil {
 				return err
 			}
 		}
-		n.dir, n.name = to.ino, newbase
-		if err := cmp.Or(t.put(n), f.touch(t, to)); err != nil || to.ino == from.ino {
+		n.parentNumber, n.name = to.number, newbase
+		if err := cmp.Or(t.writeNode(n), f.updateModTime(t, to)); err != nil || to.number == from.number {
 			return err
 		}
-		return f.touch(t, from)
+		return f.updateModTime(t, from)
 	})
 	if err != nil {
 		return refuse(err)
 	}
 	if replaced {
-		f.reap(old.ino)
+		f.deleteUnusedBytes(old.number)
 	}
 	return nil
 }
 
-// unnamed returns a copy of the node without the name and the directory.
-func (n node) unnamed() node {
-	n.dir, n.name = 0, ""
+// withoutName returns a copy of the node without the name and the directory.
+func (n node) withoutName() node {
+	n.parentNumber, n.name = 0, ""
 	return n
 }
 
@@ -368,13 +372,13 @@ func (f *FS) Remove(name string) error {
 		return pathError("remove", name, fs.ErrInvalid)
 	}
 	var n node
-	err := f.update(relaxed, func(t *tx) error {
-		dir, base, err := t.parent(name)
+	err := f.updateTransaction(durabilityRelaxed, func(t *transaction) error {
+		dir, base, err := t.findParent(name)
 		if err != nil {
 			return err
 		}
 		ok := false
-		n, ok, err = t.place(dir.ino, base)
+		n, ok, err = t.findInDirectory(dir.number, base)
 		if err != nil {
 			return err
 		}
@@ -382,26 +386,26 @@ func (f *FS) Remove(name string) error {
 			return fs.ErrNotExist
 		}
 		if n.isDir() {
-			count, err := get(t.nodes.Call("index", placeIndex), "count", f.inside(n.ino))
+			count, err := runRequest(t.nodeObjects.Call("index", placeIndexName), "count", f.directoryKeyRange(n.number))
 			if err == nil && count.Int() > 0 {
 				err = syscall.ENOTEMPTY
 			}
 			if err == nil {
-				err = tell(t.nodes, "delete", n.ino)
+				err = sendRequest(t.nodeObjects, "delete", n.number)
 			}
 			if err != nil {
 				return err
 			}
-		} else if err := t.put(n.unnamed()); err != nil {
+		} else if err := t.writeNode(n.withoutName()); err != nil {
 			return err
 		}
-		return f.touch(t, dir)
+		return f.updateModTime(t, dir)
 	})
 	if err != nil {
 		return pathError("remove", name, err)
 	}
 	if !n.isDir() {
-		f.reap(n.ino)
+		f.deleteUnusedBytes(n.number)
 	}
 	return nil
 }
@@ -411,8 +415,8 @@ func (f *FS) SyncDir(name string) error {
 	if err := vfs.CheckName("sync", name); err != nil {
 		return err
 	}
-	return pathError("sync", name, f.update(strict, func(t *tx) error {
-		n, err := t.lookup(name)
+	return pathError("sync", name, f.updateTransaction(durabilityStrict, func(t *transaction) error {
+		n, err := t.findNode(name)
 		switch {
 		case err != nil:
 			return err
@@ -421,37 +425,40 @@ func (f *FS) SyncDir(name string) error {
 		}
 		// The node is written although it has not changed. The browser waits for stable storage only at the end of a
 		// transaction that writes something.
-		return t.put(n)
+		return t.writeNode(n)
 	}))
 }
 
-// reap deletes the bytes of a file that has no name any more. If somebody still has the file open, reap leaves it. The
-// bytes are then deleted when the last one closes the file, or when the file system is opened again. For the same
-// reason, reap ignores errors.
-func (f *FS) reap(ino float64) {
-	h, got, err := f.take(f.openLock(ino), exclusive, false)
+// deleteUnusedBytes deletes the bytes of a file that has no name any more. If somebody still has the file open,
+// it does nothing. The bytes are then deleted when the last one closes the file, or when the file system is opened
+// again. For the same reason, it ignores errors.
+func (f *FS) deleteUnusedBytes(ino float64) {
+	h, got, err := f.acquireWebLock(f.openLockName(ino), lockExclusive, false)
 	if err != nil || !got {
 		return
 	}
-	defer h.release()
-	_ = f.update(relaxed, func(t *tx) error {
-		n, ok, err := t.node(ino)
+	defer h.releaseAndWait()
+	_ = f.updateTransaction(durabilityRelaxed, func(t *transaction) error {
+		n, ok, err := t.readNode(ino)
 		if err != nil || !ok {
 			return err
 		}
-		if n.dir != 0 {
+		if n.parentNumber != 0 {
 			return nil
 		}
-		return cmp.Or(tell(t.nodes, "delete", ino), tell(t.chunks, "delete", f.chunksFrom(ino, 0)))
+		return cmp.Or(
+			sendRequest(t.nodeObjects, "delete", ino),
+			sendRequest(t.chunkObjects, "delete", f.chunkKeyRange(ino, 0)),
+		)
 	})
 }
 
-// sweep deletes all files that have no name and that nobody has open. A page leaves such files behind if it ends
-// without closing them.
-func (f *FS) sweep() error {
+// deleteAllUnused deletes all files that have no name and that nobody has open. A page leaves such files behind if
+// it ends without closing them.
+func (f *FS) deleteAllUnused() error {
 	var inos []float64
-	err := f.view(func(t *tx) error {
-		keys, err := get(t.nodes.Call("index", goneIndex), "getAllKeys")
+	err := f.viewTransaction(func(t *transaction) error {
+		keys, err := runRequest(t.nodeObjects.Call("index", goneIndexName), "getAllKeys")
 		if err != nil {
 			return err
 		}
@@ -461,7 +468,7 @@ func (f *FS) sweep() error {
 		return nil
 	})
 	for _, ino := range inos {
-		f.reap(ino)
+		f.deleteUnusedBytes(ino)
 	}
 	return err
 }
